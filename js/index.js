@@ -1,0 +1,3 @@
+// What every user of the package needs, whatever the database.
+
+export { MillstreamError } from './error.js'

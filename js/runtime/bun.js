@@ -1,0 +1,9 @@
+// Bun gives the engine's path, also within a compiled program.
+
+import { readFileSync } from 'node:fs'
+import path from '../../pkg/engine.wasm' with { type: 'file' }
+import { __wbg_reset_state, Engine, initSync } from '../../pkg/engine.js'
+
+initSync({ module: readFileSync(path) })
+
+export { __wbg_reset_state as reset, Engine }

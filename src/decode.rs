@@ -1,0 +1,3 @@
+//! From a source's bytes to entries.
+
+pub mod log;

@@ -1,0 +1,9 @@
+//! What readers are given: one encoder a format, from the database's bytes straight to the reader's.
+
+pub mod commit;
+mod document;
+mod json;
+mod number;
+mod patch;
+mod value;
+pub mod relation;

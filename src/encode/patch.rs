@@ -1,0 +1,75 @@
+//! What JSON cannot hold: a placeholder in its place, and a patch that says what belongs there.
+
+use super::json;
+
+/// JSON as it is written, with the patches it needs.
+pub(super) struct Output<'o> {
+    pub(super) json: &'o mut Vec<u8>,
+    /// Each with a comma before it.
+    pub(super) patches: Vec<u8>,
+}
+
+/// The cell that is written: where a patch's path begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    /// The entry's index among those written.
+    pub(super) entry: usize,
+    /// `new` or `old`.
+    pub(super) image: &'static str,
+    /// The column's name.
+    pub(super) column: &'a str,
+}
+
+/// A further step of the path, into an array or a document.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step<'a> {
+    /// To an array's element.
+    Index(usize),
+    /// To an object's member, by its name as JSON writes it, quotes and all.
+    Key(&'a str),
+}
+
+/// What the host makes of a patch's text.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Exotic {
+    /// A `BigInt`, from decimal digits.
+    BigInt,
+    /// A `Uint8Array`, from hexadecimal digits.
+    Bytes,
+}
+
+impl Output<'_> {
+    /// Writes a value that JSON cannot hold.
+    pub(super) fn exotic(
+        &mut self,
+        place: Place<'_>,
+        steps: &[Step<'_>],
+        exotic: Exotic,
+        text: &str,
+    ) {
+        let (placeholder, kind) = match exotic {
+            Exotic::BigInt => ("0", ",\"n\",\""),
+            Exotic::Bytes => ("null", ",\"b\",\""),
+        };
+        self.json.extend_from_slice(placeholder.as_bytes());
+
+        let patches = &mut self.patches;
+        patches.extend_from_slice(b",[");
+        json::integer(place.entry as u64, patches);
+        patches.push(b',');
+        json::string(place.image, patches);
+        patches.push(b',');
+        json::string(place.column, patches);
+        for step in steps {
+            patches.push(b',');
+            match step {
+                Step::Index(index) => json::integer(*index as u64, patches),
+                Step::Key(key) => patches.extend_from_slice(key.as_bytes()),
+            }
+        }
+        // Digits need no escape.
+        patches.extend_from_slice(kind.as_bytes());
+        patches.extend_from_slice(text.as_bytes());
+        patches.extend_from_slice(b"\"]");
+    }
+}

@@ -1,0 +1,400 @@
+//! The engine: inputs in, records out, and the one place that names the stations in their order.
+
+use std::cell::Cell;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::decode::log::Reading;
+use crate::dispatch::{Dispatch, Way};
+use crate::error::{Code, Error};
+use crate::feed::{Feed, Retention, Since, Trim, Trimmer};
+use crate::reader::{Along, End, Reader, Relations};
+use crate::record::{Input, Out, Record};
+use crate::selector::Selector;
+use crate::script;
+use crate::subscription::Mark;
+
+/// How long to wait before reading a log again that somebody's open transaction hides.
+const UNSETTLED_MS: u64 = 50;
+/// How long to wait after a first failed reading, and at most after many.
+const RETRY_MS: (u64, u64) = (100, 10_000);
+
+/// What an engine is opened with.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Options {
+    /// Rows of one reading, so that the database is soon free for its user again.
+    pub max_read_rows: u32,
+    /// Bytes of one reading, though never less than one row.
+    pub max_read_bytes: u32,
+    /// The size from which a commit is given in parts.
+    pub max_commit_bytes: usize,
+    /// How many entries the log keeps.
+    pub retain_entries: u64,
+    /// How long the log keeps an entry.
+    pub retain_ms: u64,
+    /// Entries that stopped an engine twice, and are not to be touched again.
+    pub quarantine: Vec<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_read_rows: 256,
+            max_read_bytes: 1 << 20,
+            max_commit_bytes: 8 << 20,
+            retain_entries: 100_000,
+            retain_ms: 24 * 60 * 60 * 1_000,
+            quarantine: Vec::new(),
+        }
+    }
+}
+
+/// A change-stream engine over one log.
+///
+/// It holds no socket, clock or randomness: the host tells it what happened and when, and after every input
+/// drains what it has to say, of which the last is always when it wants to be asked again.
+#[derive(Debug)]
+pub struct Engine {
+    options: Options,
+    /// What the log said last; nothing before the first reading.
+    feed: Option<Feed>,
+    relations: Relations,
+    dispatch: Dispatch,
+    /// Goes along the log's end, for those at the tip.
+    live: Reader,
+    /// Goes along what is behind the tip, for those who stand there.
+    catch_up: Reader,
+    /// The reading under way.
+    reading: Option<(u32, Way)>,
+    /// The way of the last reading, so that neither way keeps the other waiting.
+    last_way: Way,
+    trimmer: Trimmer,
+    trim: Option<Trim>,
+    trimming: Option<u32>,
+    /// The number of the last reading or saving asked for.
+    asked: u32,
+    /// Whether somebody may have committed since the last reading along the end began.
+    woken: bool,
+    failures: u32,
+    retry_ms: u64,
+    in_flight: Cell<u64>,
+}
+
+impl Engine {
+    /// An engine that has read nothing yet.
+    pub fn new(options: Options) -> Self {
+        let retention =
+            Retention { entries: options.retain_entries, age_ms: options.retain_ms };
+        Self {
+            options,
+            feed: None,
+            relations: Relations::default(),
+            dispatch: Dispatch::default(),
+            live: Reader::default(),
+            catch_up: Reader::default(),
+            reading: None,
+            last_way: Way::Live,
+            trimmer: Trimmer::new(retention),
+            trim: None,
+            trimming: None,
+            asked: 0,
+            woken: true,
+            failures: 0,
+            retry_ms: 0,
+            in_flight: Cell::new(0),
+        }
+    }
+
+    /// Takes one input, and says all that follows from it.
+    pub fn handle(&mut self, input: Input, id: u32, payload: &[u8], now: u64, out: &mut Out) {
+        match input {
+            Input::Subscribe => self.subscribe(id, payload, now, out),
+            Input::Unsubscribe => {
+                self.dispatch.unsubscribe(id, payload.first() == Some(&1), now, out);
+            }
+            Input::Rows => self.take_reading(id, payload, now, out),
+            Input::Failed => {
+                let reason = String::from_utf8_lossy(payload).into_owned();
+                self.fail(id, &Error::new(Code::LogUnreadable, reason), now, out);
+            }
+            Input::Saved => {
+                if self.trimming == Some(id) {
+                    self.trimming = None;
+                    self.woken = true;
+                }
+            }
+            Input::Wake => self.woken = true,
+            Input::Tick => {}
+            Input::Ack => {
+                for (subscription, seq) in acks(payload) {
+                    self.dispatch.ack(subscription, seq, now);
+                }
+            }
+            Input::Sql => script::answer(id, payload, out),
+        }
+        self.dispatch.serve_from_rings(now, out);
+        let closing_ms = self.dispatch.settle(now, out);
+        self.order_trim(out);
+        let reading_ms = self.order_reading(now, out);
+        let until = [closing_ms, reading_ms].into_iter().flatten().min().unwrap_or(u64::MAX);
+        out.record(Record::Wait, 0, until, &[], |_| ());
+    }
+
+    /// Where the last entry of the commit in hand is noted.
+    pub const fn in_flight(&self) -> &Cell<u64> {
+        &self.in_flight
+    }
+
+    fn subscribe(&mut self, id: u32, payload: &[u8], now: u64, out: &mut Out) {
+        match parse_declaration(payload) {
+            Ok((selector, since)) => self.dispatch.subscribe(id, selector, since, now),
+            Err(error) => {
+                out.record(Record::Closed, id, 0, &[], |payload| error.write(payload));
+            }
+        }
+    }
+
+    fn take_reading(&mut self, id: u32, payload: &[u8], now: u64, out: &mut Out) {
+        let Some((_, way)) = self.reading.take_if(|(asked, _)| *asked == id) else { return };
+        self.in_flight.set(0);
+        let taken = Reading::parse(payload).and_then(|reading| {
+            if !reading.settled {
+                self.dispatch.mark(Mark::Wanted);
+                self.woken = true;
+                self.retry_ms = now + UNSETTLED_MS;
+                return Ok(());
+            }
+            self.take_settled(reading, way, now, out)
+        });
+        self.in_flight.set(0);
+        match taken {
+            Ok(()) => self.failures = 0,
+            Err(error) => self.fault(&error, now, out),
+        }
+    }
+
+    fn take_settled(
+        &mut self,
+        mut reading: Reading<'_>,
+        way: Way,
+        now: u64,
+        out: &mut Out,
+    ) -> Result<(), Error> {
+        let feed = reading.feed.clone();
+        self.dispatch.note_reading(now);
+        // A log only grows: one that ends before its own end is another one too.
+        let replaced = self.feed.replace(feed.clone()).is_some_and(|known| {
+            known.epoch != feed.epoch || known.head > feed.head
+        });
+        if replaced {
+            self.relations = Relations::default();
+            self.dispatch.replace_log(&feed, out);
+            self.live = Reader::at(feed.head);
+            self.catch_up = Reader::at(feed.head);
+            self.dispatch.mark(Mark::Wanted);
+            self.woken = true;
+            return Ok(());
+        }
+        for relation in reading.relations.drain(..) {
+            self.relations.push(relation)?;
+        }
+        if self.trim.is_none() && self.trimming.is_none() {
+            self.trim = self.trimmer.order(&feed, now);
+        }
+        let read = self.live.after().max(self.dispatch.tip());
+        if read < feed.before_oldest() || way == Way::CatchUp {
+            self.dispatch.skip_trimmed(&feed, read, out);
+        }
+        match way {
+            Way::Live => self.go_live(&reading, &feed, now, out)?,
+            Way::CatchUp => self.go_catch_up(&reading, &feed, now, out)?,
+        }
+        Ok(())
+    }
+
+    fn go_live(
+        &mut self,
+        reading: &Reading<'_>,
+        feed: &Feed,
+        now: u64,
+        out: &mut Out,
+    ) -> Result<(), Error> {
+        if !self.dispatch.follows() {
+            self.live = Reader::at(feed.head);
+            self.dispatch.move_tip(feed.head);
+        } else if self.live.after() < feed.before_oldest() {
+            self.live = Reader::at(feed.before_oldest());
+        }
+        let from = reading.rows.partition_point(|row| row.seq <= self.live.after());
+        let rows = reading.rows.get(from..).unwrap_or_default();
+        let (dispatch, relations) = (&mut self.dispatch, &self.relations);
+        let end = End { seq: feed.head, is_within: false };
+        let along = along(&self.options, &self.in_flight, relations, end);
+        self.live.read(rows, &along, |group| {
+            dispatch.offer(group, Way::Live, feed, now, out);
+        })?;
+        dispatch.reach(self.live.given());
+        if rows.is_empty() && self.live.after() < feed.head {
+            return Err(missing(self.live.after()));
+        }
+        dispatch.answer_marks(feed, relations, out);
+        Ok(())
+    }
+
+    fn go_catch_up(
+        &mut self,
+        reading: &Reading<'_>,
+        feed: &Feed,
+        now: u64,
+        out: &mut Out,
+    ) -> Result<(), Error> {
+        let tip = self.dispatch.tip();
+        if self.catch_up.after() < feed.before_oldest() {
+            self.catch_up = Reader::at(feed.before_oldest());
+        }
+        let from = reading.rows.partition_point(|row| row.seq <= self.catch_up.after());
+        let to = reading.rows.partition_point(|row| row.seq <= tip);
+        let rows = reading.rows.get(from..to).unwrap_or_default();
+        let (dispatch, relations) = (&mut self.dispatch, &self.relations);
+        let end = End { seq: tip, is_within: self.live.is_within() };
+        let along = along(&self.options, &self.in_flight, relations, end);
+        self.catch_up.read(rows, &along, |group| {
+            dispatch.offer(group, Way::CatchUp, feed, now, out);
+        })?;
+        dispatch.reach(tip);
+        if rows.is_empty() && self.catch_up.after() < tip {
+            return Err(missing(self.catch_up.after()));
+        }
+        Ok(())
+    }
+
+    /// Asks for the reading that is wanted most, or tells when to look again.
+    fn order_reading(&mut self, now: u64, out: &mut Out) -> Option<u64> {
+        let head = self.feed.as_ref().map_or(u64::MAX, |feed| feed.head);
+        let follows = self.dispatch.follows();
+        let live = self.dispatch.has_marks()
+            || (self.woken && (follows || self.trimmer.is_due(now)))
+            || (follows && self.live.after() < head);
+        let behind = self.dispatch.behind();
+        let way = match (live, behind) {
+            (true, Some(_)) if self.last_way == Way::Live => Way::CatchUp,
+            (true, _) => Way::Live,
+            (false, Some(_)) => Way::CatchUp,
+            (false, None) => return None,
+        };
+        if self.reading.is_some() {
+            return None;
+        }
+        if now < self.retry_ms {
+            return Some(self.retry_ms);
+        }
+        self.asked += 1;
+        self.reading = Some((self.asked, way));
+        self.last_way = way;
+        let after = match (way, behind) {
+            (Way::CatchUp, Some(seq)) => {
+                if self.catch_up.given() != seq {
+                    self.catch_up = Reader::at(seq);
+                }
+                self.catch_up.after()
+            }
+            (Way::CatchUp | Way::Live, _) => {
+                self.woken = false;
+                self.dispatch.mark(Mark::Asked);
+                self.live.after()
+            }
+        };
+        let bounds =
+            [self.relations.last(), self.options.max_read_rows, self.options.max_read_bytes];
+        out.record(Record::ReadLog, self.asked, after, &[], |payload| {
+            for bound in bounds {
+                payload.extend_from_slice(&bound.to_le_bytes());
+            }
+        });
+        None
+    }
+
+    fn order_trim(&mut self, out: &mut Out) {
+        if self.trimming.is_some() {
+            return;
+        }
+        let Some(trim) = self.trim.take() else { return };
+        self.asked += 1;
+        self.trimming = Some(self.asked);
+        out.record(Record::Trim, self.asked, 0, &[], |payload| {
+            payload.extend_from_slice(&trim.to.to_le_bytes());
+            payload.extend_from_slice(&trim.before_ms.to_le_bytes());
+            payload.extend_from_slice(&trim.limit.to_le_bytes());
+        });
+    }
+
+    /// A reading or saving came to nothing: it is tried again, later each time.
+    fn fail(&mut self, id: u32, error: &Error, now: u64, out: &mut Out) {
+        if self.trimming == Some(id) {
+            self.trimming = None;
+        } else if self.reading.take_if(|(asked, _)| *asked == id).is_none() {
+            return;
+        }
+        self.fault(error, now, out);
+    }
+
+    fn fault(&mut self, error: &Error, now: u64, out: &mut Out) {
+        let (first, most) = RETRY_MS;
+        self.retry_ms = now + most.min(first << self.failures.min(10));
+        if self.failures == 0 {
+            out.record(Record::Fault, 0, 0, &[], |payload| error.write(payload));
+        }
+        self.failures += 1;
+        self.dispatch.mark(Mark::Wanted);
+        self.woken = true;
+    }
+}
+
+/// The log holds later entries than this one, but a reading after it brought none.
+fn missing(after: u64) -> Error {
+    Error::new(Code::LogCorrupt, format!("no entry follows {after}, which is not the last"))
+}
+
+fn along<'a>(
+    options: &'a Options,
+    in_flight: &'a Cell<u64>,
+    relations: &'a Relations,
+    end: End,
+) -> Along<'a> {
+    let (max_bytes, unfit) = (options.max_commit_bytes, options.quarantine.as_slice());
+    Along { end, max_bytes, relations, unfit, in_flight }
+}
+
+fn parse_declaration(payload: &[u8]) -> Result<(Selector, Since), Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Declaration {
+        selector: Value,
+        since: Value,
+    }
+    let declaration: Declaration = serde_json::from_slice(payload)
+        .map_err(|error| Error::new(Code::BadOptions, error.to_string()))?;
+    Ok((Selector::parse(&declaration.selector)?, parse_since(&declaration.since)?))
+}
+
+fn parse_since(since: &Value) -> Result<Since, Error> {
+    match (since.as_str(), since.as_u64()) {
+        (Some("now"), _) => Ok(Since::Now),
+        (Some("start"), _) => Ok(Since::Start),
+        (_, Some(seq)) => Ok(Since::Seq(seq)),
+        (_, None) => Err(Error::new(
+            Code::BadSince,
+            format!("since is {since}; it may be 'now', 'start' or the seq of a commit"),
+        )),
+    }
+}
+
+/// The pairs of subscription and seq in an acknowledgement.
+fn acks(payload: &[u8]) -> impl Iterator<Item = (u32, u64)> {
+    payload.chunks_exact(12).filter_map(|pair| {
+        let (id, seq) = pair.split_first_chunk::<4>()?;
+        Some((u32::from_le_bytes(*id), u64::from_le_bytes(*seq.first_chunk::<8>()?)))
+    })
+}

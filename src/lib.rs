@@ -1,0 +1,40 @@
+//! Millstream: a database's own commit stream, handed to everyone who needs it.
+//!
+//! This crate is the core. It decides everything (who is given what, in which order, what is refused) and
+//! touches nothing: it reads no clock, no randomness, no socket. Bytes and the time go in through
+//! [`engine::Engine::handle`], records come out, and a host does what they say.
+//!
+//! A commit passes these stations, which are the modules in reading order:
+//!
+//! ```text
+//! capture ─▶ log ─▶ decode ─▶ reader ─▶ route ─▶ ring ─▶ encode ─▶ sink
+//! └── the host's ──┘ └────────────── this crate ─────────────────┘ └ the host's
+//! ```
+//!
+//! What holds everywhere:
+//!
+//! - A row stays the database's own text until it is encoded for its readers.
+//! - Every queue has a named bound; what does not fit is read from the log again.
+//! - Live delivery and catching up are one path: reading the log after a position.
+//! - Nothing panics. Bad input is refused with a [`error::Code`]; what cannot be had is said aloud as a gap.
+
+pub mod row;
+pub mod commit;
+pub mod selector;
+pub mod sql;
+pub mod script;
+pub mod error;
+pub mod feed;
+pub mod decode;
+pub mod reader;
+pub mod route;
+pub mod ring;
+pub mod subscription;
+pub mod dispatch;
+pub mod encode;
+pub mod record;
+pub mod engine;
+#[cfg(feature = "fault")]
+mod fault;
+#[cfg(target_arch = "wasm32")]
+pub mod wasm;

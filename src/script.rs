@@ -1,0 +1,81 @@
+//! What a host sends to the database for a script, or why it may not.
+
+use serde::Serialize;
+
+use crate::error::{Code, Error};
+use crate::record::{Out, Record};
+use crate::sql::{self, Dialect, Kind, Statement};
+
+/// What to send, one after the other.
+#[derive(Debug, Serialize)]
+struct Script<'a> {
+    /// How many statements there are.
+    statements: usize,
+    /// Whether it may leave a transaction open.
+    opens: bool,
+    steps: Vec<Step<'a>>,
+}
+
+/// What is sent at once.
+#[derive(Debug, Serialize)]
+struct Step<'a> {
+    sql: &'a str,
+    /// Whether it may be part of no transaction.
+    alone: bool,
+}
+
+/// Answers for a script: one byte, 1 where it is to run inside a transaction body, then its text.
+pub fn answer(id: u32, payload: &[u8], out: &mut Out) {
+    let (within, text) = payload.split_first().unwrap_or((&0, &[]));
+    let text = String::from_utf8_lossy(text);
+    #[cfg(feature = "fault")]
+    crate::fault::at_script(&text);
+    let statements = sql::split(&text, Dialect::Postgres);
+    match sql::first_control(&statements) {
+        Some(control) if *within == 1 => {
+            let error = refusal(control.text(&text));
+            out.flagged(Record::Script, 1, id, 0, &[], |payload| error.write(payload));
+        }
+        _ => {
+            let script = plan(&text, &statements);
+            out.record(Record::Script, id, 0, &[], |payload| {
+                // Writing to a Vec cannot fail, and neither can a struct of strings.
+                let _ = serde_json::to_writer(payload, &script);
+            });
+        }
+    }
+}
+
+/// A script goes as it is, as one simple query, which PostgreSQL runs as one transaction. Only statements
+/// that no transaction may hold are sent by themselves, unless the script begins transactions itself and so
+/// says what belongs together.
+fn plan<'a>(text: &'a str, statements: &[Statement]) -> Script<'a> {
+    let is_alone = |statement: &Statement| statement.kind == Kind::Alone;
+    let step = |group: &[Statement]| match group {
+        [first, .., last] => text.get(first.start..last.end),
+        [only] => text.get(only.start..only.end),
+        [] => None,
+    };
+    let opens = |kind: Kind| {
+        matches!(kind, Kind::Begin | Kind::Commit { chain: true } | Kind::Rollback { chain: true })
+    };
+    let opens = statements.iter().any(|statement| opens(statement.kind));
+    let steps = if !opens && statements.iter().any(is_alone) {
+        statements
+            .chunk_by(|a, b| !is_alone(a) && !is_alone(b))
+            .filter_map(|group| Some(Step { sql: step(group)?, alone: group.iter().any(is_alone) }))
+            .collect()
+    } else {
+        vec![Step { sql: text, alone: false }]
+    };
+    Script { statements: statements.len(), opens, steps }
+}
+
+fn refusal(statement: &str) -> Error {
+    let words: String = statement.chars().take(40).collect();
+    let message = format!(
+        "'{words}' would begin or end a transaction inside a transaction body: let the body return to commit, \
+         throw to roll back, or use savepoints within it"
+    );
+    Error::new(Code::TransactionControl, message)
+}

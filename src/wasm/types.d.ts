@@ -1,0 +1,44 @@
+/** What an engine is opened with. What is left out has the engine's default. */
+export interface EngineOptions {
+  maxReadRows?: number
+  maxReadBytes?: number
+  maxCommitBytes?: number
+  retainEntries?: number
+  retainMs?: number
+  quarantine?: number[]
+}
+
+/** The payload of `Subscribe`. */
+export interface Declaration {
+  selector: unknown
+  since: 'now' | 'start' | number
+}
+
+/** The payload of `Script`, when the script may run. */
+export interface Script {
+  /** How many statements it holds. */
+  statements: number
+  /** Whether it may leave a transaction open. */
+  opens: boolean
+  /** What to send, one after the other; what stands alone may not be part of a transaction. */
+  steps: { sql: string; alone: boolean }[]
+}
+
+/** The payload of `Fault`, of a refused `Script` and of `Closed`. */
+export interface Refusal {
+  code: string
+  message: string
+}
+
+/** The payload of `Gap`. */
+export interface Missed {
+  reason: string
+  oldest: number
+  head: number
+}
+
+/**
+ * The payload of `Commit`: the commit, whose entries name their relations by number, and the cells that JSON
+ * cannot hold, each as its path, its kind (`n` a BigInt from digits, `b` bytes from hex digits) and its text.
+ */
+export type CommitPayload = [commit: unknown, patches: (string | number)[][]]

@@ -1,0 +1,111 @@
+// What survives a stop of the engine itself. The engine here is the real one, built to stop where its input
+// says so: `cargo xtask build --fault` leaves it in target/fault/pkg, and the host's own files go beside it.
+
+import assert from 'node:assert/strict'
+import { cpSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { PGlite } from '@electric-sql/pglite'
+
+const root = new URL('../../', import.meta.url)
+const faulty = new URL('target/fault/', root)
+
+describe('an engine that stops', () => {
+  /** @type {any} */
+  let PGliteClient
+  /** @type {PGlite} */
+  let pglite
+  /** @type {any} */
+  let db
+  /** @type {any[]} */
+  let reported = []
+
+  before(async () => {
+    for (const name of ['js', 'package.json']) {
+      cpSync(fileURLToPath(new URL(name, root)), fileURLToPath(new URL(name, faulty)), {
+        recursive: true,
+      })
+    }
+    const client = new URL('js/database/pglite/client.js', faulty)
+    PGliteClient = (await import(client.href)).PGliteClient
+    pglite = await PGlite.create()
+    db = new PGliteClient(pglite, { onError: (/** @type {unknown} */ it) => reported.push(it) })
+    await db.exec(`
+      create table users (id int primary key);
+      create table stops_the_engine (id int primary key);
+    `)
+  })
+  after(async () => {
+    await db.close()
+    await pglite.close()
+  })
+
+  const ids = (/** @type {any} */ commit) =>
+    commit.entries.map((/** @type {any} */ entry) => entry.new.id)
+
+  test('at a script: it is sent as it is, and the write that follows is delivered', async () => {
+    /** @type {number[]} */
+    const seen = []
+    const sub = await db.wal.subscribe({ public: 'users' }, (/** @type {any} */ commit) =>
+      seen.push(...ids(commit)),
+    )
+    await db.query('insert into users values (1)')
+    await db.query(`insert into users values (2); select 'stop the engine'`)
+    await db.query('insert into users values (3)')
+    await sub.abort()
+    assert.deepEqual(seen, [1, 2, 3])
+    assert.deepEqual(reported, [])
+  })
+
+  test('twice at one commit: that commit is a gap, reported once, and others are delivered', async () => {
+    /** @type {any[]} */
+    const gaps = []
+    /** @type {number[]} */
+    const all = []
+    /** @type {number[]} */
+    const users = []
+    const subs = [
+      await db.wal.subscribe((/** @type {any} */ commit) => all.push(...ids(commit)), {
+        onError: (/** @type {unknown} */ error) => gaps.push(error),
+      }),
+      await db.wal.subscribe({ public: 'users' }, (/** @type {any} */ commit) =>
+        users.push(...ids(commit)),
+      ),
+    ]
+    await db.query('insert into users values (4)')
+    await db.query('insert into stops_the_engine values (5)')
+    await db.query('insert into users values (6)')
+    await Promise.all(subs.map((sub) => sub.abort()))
+    assert.deepEqual(all, [4, 6])
+    assert.deepEqual(users, [4, 6])
+    assert.deepEqual(
+      gaps.map((error) => [error.code, error.gap.reason]),
+      [['gap', 'poison']],
+    )
+    assert.deepEqual(
+      reported.map((error) => error.code),
+      ['poison'],
+    )
+  })
+
+  test('too often: subscriptions end with an error, and writes go on', async () => {
+    /** @type {any[]} */
+    const errors = []
+    const sub = await db.wal.subscribe({ public: 'users' }, () => undefined, {
+      onError: (/** @type {unknown} */ error) => errors.push(error),
+    })
+    for (let times = 0; !sub.aborted; times++) {
+      assert.ok(times < 5)
+      await db.query(`select 'stop the engine'`)
+    }
+    assert.deepEqual(
+      errors.map((error) => error.code),
+      ['engine_failed'],
+    )
+    await db.query('insert into users values ($1)', [7])
+    await db.exec('insert into users values (8); insert into users values (9)')
+    await assert.rejects(db.wal.subscribe(() => undefined), { code: 'engine_failed' })
+    const { rows } = await pglite.query('select count(*)::int as n from users')
+    assert.deepEqual(rows, [{ n: 8 }])
+  })
+})
