@@ -71,7 +71,10 @@ async function perCommit() {
         }),
     })
     const count = others.toLocaleString('en')
-    figures.push([`a commit to one callback, ${count} subscriptions on other tables`, inUs(ms.commits / COMMITS)])
+    figures.push([
+      `a commit to one callback, ${count} subscriptions on other tables`,
+      inUs(ms.commits / COMMITS),
+    ])
     await loop.close()
   }
   return figures

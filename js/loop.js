@@ -218,7 +218,9 @@ export class Loop {
     const [relationAfter, maxRows, maxBytes] = [0, 4, 8].map((at) => view.getUint32(at, true))
     this.#answer(
       id,
-      this.#store.read(/** @type {ReadBounds} */ ({ after: seq, relationAfter, maxRows, maxBytes })),
+      this.#store.read(
+        /** @type {ReadBounds} */ ({ after: seq, relationAfter, maxRows, maxBytes }),
+      ),
       (bytes) => this.#input(Input.rows, id, bytes),
     )
   }

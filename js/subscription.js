@@ -145,7 +145,8 @@ export class Subscription {
    * @param {(error: unknown) => void} listener
    */
   on(event, listener) {
-    if (event !== 'error') throw new TypeError(`a subscription has no event '${event}', only 'error'`)
+    if (event !== 'error')
+      throw new TypeError(`a subscription has no event '${event}', only 'error'`)
     this.#listeners.add(listener)
     return this
   }
@@ -160,7 +161,8 @@ export class Subscription {
 
   async *[Symbol.asyncIterator]() {
     const iteration = this.#iteration
-    if (!iteration) throw new TypeError('this subscription has a callback, so it cannot be iterated')
+    if (!iteration)
+      throw new TypeError('this subscription has a callback, so it cannot be iterated')
     try {
       yield* iteration.commits()
     } finally {

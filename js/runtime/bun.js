@@ -1,8 +1,8 @@
 // Bun gives the engine's path, also within a compiled program.
 
 import { readFileSync } from 'node:fs'
-import path from '../../pkg/engine.wasm' with { type: 'file' }
 import { __wbg_reset_state, Engine, initSync } from '../../pkg/engine.js'
+import path from '../../pkg/engine.wasm' with { type: 'file' }
 
 initSync({ module: readFileSync(path) })
 

@@ -1,7 +1,7 @@
 // Deno compiles the engine as a module, without permissions.
 
-import source wasm from '../../pkg/engine.wasm'
 import { __wbg_reset_state, Engine, initSync } from '../../pkg/engine.js'
+import source wasm from '../../pkg/engine.wasm'
 
 initSync({ module: wasm })
 

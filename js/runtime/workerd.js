@@ -1,7 +1,7 @@
 // workerd compiles the engine with the Worker.
 
-import wasm from '../../pkg/engine.wasm'
 import { __wbg_reset_state, Engine, initSync } from '../../pkg/engine.js'
+import wasm from '../../pkg/engine.wasm'
 
 initSync({ module: wasm })
 

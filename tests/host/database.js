@@ -40,7 +40,10 @@ export function databaseSuite({ name, namespace, open }) {
     const relation = (/** @type {string} */ name) => ({ namespace, name, keyColumns: ['id'] })
 
     /** The commits that `work` makes, seen by a subscription of its own. */
-    const commitsOf = async (/** @type {unknown} */ selector, /** @type {() => Promise<unknown>} */ work) => {
+    const commitsOf = async (
+      /** @type {unknown} */ selector,
+      /** @type {() => Promise<unknown>} */ work,
+    ) => {
       /** @type {any[]} */
       const commits = []
       const sub = await db.wal.subscribe(selector, (/** @type {any} */ commit) => {
@@ -475,7 +478,10 @@ export function databaseSuite({ name, namespace, open }) {
       controller.abort()
       await sub.abort()
       assert.equal(calls, 1)
-      await assert.rejects(db.wal.subscribe(only(t), () => undefined, { signal }), /abort/i)
+      await assert.rejects(
+        db.wal.subscribe(only(t), () => undefined, { signal }),
+        /abort/i,
+      )
     })
 
     test('without a callback, commits are iterated', async () => {
@@ -516,16 +522,28 @@ export function databaseSuite({ name, namespace, open }) {
     })
 
     describe('refuses', () => {
-      const refused = (/** @type {string} */ code, /** @type {RegExp} */ remedy) => (/** @type {any} */ error) => {
-        assert.equal(error.name, 'MillstreamError')
-        assert.equal(error.code, code)
-        assert.match(error.message, remedy)
-        return true
-      }
+      const refused =
+        (/** @type {string} */ code, /** @type {RegExp} */ remedy) =>
+        (/** @type {any} */ error) => {
+          assert.equal(error.name, 'MillstreamError')
+          assert.equal(error.code, code)
+          assert.match(error.message, remedy)
+          return true
+        }
       const ignore = () => undefined
 
       test('what is no selector, saying what one is', async () => {
-        for (const selector of [null, {}, 42, [], '', true, { public: [] }, { public: 1 }, [null]]) {
+        for (const selector of [
+          null,
+          {},
+          42,
+          [],
+          '',
+          true,
+          { public: [] },
+          { public: 1 },
+          [null],
+        ]) {
           await assert.rejects(db.wal.subscribe(selector, ignore), refused('bad_selector', /'\*'/))
         }
         await assert.rejects(

@@ -18,7 +18,7 @@ describe('an engine that stops', () => {
   /** @type {any} */
   let db
   /** @type {any[]} */
-  let reported = []
+  const reported = []
 
   before(async () => {
     for (const name of ['js', 'package.json']) {
@@ -104,7 +104,10 @@ describe('an engine that stops', () => {
     )
     await db.query('insert into users values ($1)', [7])
     await db.exec('insert into users values (8); insert into users values (9)')
-    await assert.rejects(db.wal.subscribe(() => undefined), { code: 'engine_failed' })
+    await assert.rejects(
+      db.wal.subscribe(() => undefined),
+      { code: 'engine_failed' },
+    )
     const { rows } = await pglite.query('select count(*)::int as n from users')
     assert.deepEqual(rows, [{ n: 8 }])
   })

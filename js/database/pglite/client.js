@@ -95,7 +95,10 @@ export class PGliteClient {
     const { tx, actor, op, harness, ...rest } = options
     if (tx) return tx.query(sql, { ...rest, ...(parameters && { values: parameters }) })
     if (actor ?? op ?? harness) {
-      return this.transaction((marked) => marked.query(sql, values), { actor: actor ?? harness, op })
+      return this.transaction((marked) => marked.query(sql, values), {
+        actor: actor ?? harness,
+        op,
+      })
     }
     if (!parameters) return /** @type {Results} */ ((await this.exec(sql, rest)).at(-1))
     const { opens } = (await this.connect()).split(sql, false)
@@ -316,7 +319,10 @@ function checkOptions({ onError: _, retention = {}, maxLogEntries = 1_000_000, .
   refuseUnknown(others, 'retention')
   for (const [name, value] of Object.entries({ entries, ageMs, maxLogEntries })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
-      throw new MillstreamError('bad_options', `${name} is ${value}; it must be a whole number above 0`)
+      throw new MillstreamError(
+        'bad_options',
+        `${name} is ${value}; it must be a whole number above 0`,
+      )
     }
   }
   return {

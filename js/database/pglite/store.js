@@ -52,7 +52,10 @@ export class PGliteStore {
 
   #refuseClosed() {
     if (this.#pglite.closed) {
-      throw new MillstreamError('database_closed', 'the database was closed; open it and a new client')
+      throw new MillstreamError(
+        'database_closed',
+        'the database was closed; open it and a new client',
+      )
     }
   }
 }

@@ -51,7 +51,8 @@ export class Transaction {
       )
       const { id } = /** @type {{ id: number }} */ (rows[0])
       await new Promise((resolve, reject) => {
-        const finish = (/** @type {boolean} */ commit) => (commit ? resolve(null) : reject(ROLLBACK))
+        const finish = (/** @type {boolean} */ commit) =>
+          commit ? resolve(null) : reject(ROLLBACK)
         begun(new Transaction(id, body, finish, done, split))
       })
     })
