@@ -2,7 +2,7 @@
 
 /** @param {number[]} values */
 export function median(values) {
-  const sorted = values.toSorted((a, b) => a - b)
+  const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
