@@ -16,8 +16,8 @@ import { relations } from './relations.js'
 export const format = 1
 
 /**
- * Settings of every function of ours: names resolve where no user can plant any, and a value has
- * the same text in every session. (No locale changes text here: PGlite has only C.)
+ * Settings of every function that is called from outside: names resolve where no user can plant
+ * any, and a value has the same text in every session. (No locale changes text: PGlite has only C.)
  */
 const text = `
   set search_path = pg_catalog, pg_temp
@@ -79,7 +79,7 @@ create index if not exists log_new_at on millstream.log (tx, new_at) where new_a
 const functions = `
 -- Keeps the newest meta.cap rows.
 create or replace function millstream.bound(head bigint) returns void
-language plpgsql ${text}
+language plpgsql
 as $$
 begin
   update millstream.meta m

@@ -19,7 +19,7 @@
 /**
  * The function that settles the order after each statement on a table marked 'order'.
  *
- * @param {string} text settings of every function of ours
+ * @param {string} text settings of every function that is called from outside
  */
 export const order = (text) => `
 create or replace function millstream.settle() returns trigger
@@ -29,30 +29,54 @@ as $$
 declare
   this_tx bigint := pg_current_xact_id()::text::bigint;
   level int := pg_trigger_depth();
-  ours int[] := array(
-    select r.id
-      from millstream.relation r
-     where r.root = coalesce(pg_partition_root(tg_relid), tg_relid));
-  -- What is settled already, by the word of a setting: one who forges it misleads only the order
-  -- of its own transaction, whose rows alone are ever moved.
-  settled bigint := (
-    select max(case when v.said ~ '^[0-9]{1,18}$' then v.said::bigint else 0 end)
-      from generate_series(1, level) g
-     cross join current_setting('millstream.settled_' || g, true) v (said));
-  head bigint := (select max(l.seq) from millstream.log l);
+  head bigint := (select l.seq from millstream.log l order by l.seq desc limit 1);
+  settled bigint := 0;
+  word text;
+  nested boolean;
+  late boolean;
+  ours int[];
   first_nested bigint;
   last_pending bigint;
   target bigint;
 begin
-  -- The first nested change of this table behind a row of the statement's own ...
-  select min(n.seq) into first_nested
-    from millstream.log n
-   where n.tx = this_tx and n.depth > level and n.relation = any (ours)
-     and n.seq > (
-           select min(l.seq)
-             from millstream.log l
-            where l.seq > settled and l.tx = this_tx and l.depth = level
-              and l.relation = any (ours));
+  -- What is settled already, by the word of settings. One who forges them misleads only the order
+  -- of its own transaction, whose rows alone are ever moved.
+  for above in 1..level loop
+    word := current_setting('millstream.settled_' || above, true);
+    if word ~ '^[0-9]{1,18}$' then
+      settled := greatest(settled, word::bigint);
+    end if;
+  end loop;
+  if not exists (select from millstream.log l where l.seq = settled and l.tx = this_tx) then
+    settled := coalesce(
+      (select l.seq from millstream.log l where l.tx <> this_tx order by l.seq desc limit 1), 0);
+  end if;
+  select bool_or(l.depth > level),
+         bool_or(l.depth = level and exists (
+           select from millstream.log n
+            where n.tx = this_tx and n.old_at = l.new_at and n.seq < l.seq))
+    into nested, late
+    from millstream.log l
+   where l.seq > settled and l.tx = this_tx;
+  if nested is null then
+    return null;
+  end if;
+
+  if nested then
+    ours := array(
+      select r.id
+        from millstream.relation r
+       where r.root = coalesce(pg_partition_root(tg_relid), tg_relid));
+    -- The first nested change of this table behind a row of the statement's own ...
+    select min(n.seq) into first_nested
+      from millstream.log n
+     where n.tx = this_tx and n.depth > level and n.relation = any (ours)
+       and n.seq > (
+             select min(l.seq)
+               from millstream.log l
+              where l.seq > settled and l.tx = this_tx and l.depth = level
+                and l.relation = any (ours));
+  end if;
   -- ... which all its own rows precede, up to one (of a later cascade) that takes what was nested.
   if first_nested is not null then
     select max(l.seq) into last_pending
@@ -67,8 +91,9 @@ begin
            ), head + 1);
   end if;
 
-  -- A move can show another row to be late, hence rounds; no case is known that needs a third.
+  -- A move can show another row to be late, hence rounds; their number is bounded all the same.
   for round in 1..8 loop
+    exit when not late and last_pending is null;
     update millstream.log l
        set before = a.before
       from (
@@ -100,6 +125,7 @@ begin
       join millstream.log t on t.seq = o.place
      where l.seq = o.seq and (l.seq <> o.place or l.before is not null);
     update millstream.log l set seq = -l.seq where l.seq < 0;
+    late := true;
     last_pending := null;
   end loop;
   perform set_config('millstream.settled_' || level, head::text, true);

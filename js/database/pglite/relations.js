@@ -6,12 +6,12 @@
  * They compare everything, because DDL reaches a definition by many roads (a renamed schema or
  * type, a domain, the root of a partition) that the command's own object does not name.
  *
- * @param {string} text settings under which a value always has the same text
+ * @param {string} text settings of every function that is called from outside
  */
 export const relations = (text) => `
 -- A type's name with domains resolved, in arrays too.
 create or replace function millstream.base_type(of oid) returns text
-language plpgsql stable ${text}
+language plpgsql stable
 as $$
 declare
   base oid := (select t.typbasetype from pg_type t where t.oid = of and t.typtype = 'd');
@@ -27,7 +27,7 @@ end $$;
 
 -- Logs all rows of a table as inserted or deleted; virtual columns are null, as in a trigger.
 create or replace function millstream.append_rows(version int, op "char") returns void
-language plpgsql ${text}
+language plpgsql
 as $$
 declare
   query text;
@@ -56,7 +56,7 @@ end $$;
 
 -- A new version for each table whose definition differs from its latest one.
 create or replace function millstream.renew_versions() returns void
-language plpgsql ${text}
+language plpgsql
 as $$
 declare
   -- Until meta has its row the log has not begun, and rows that are already there are not news.
@@ -78,13 +78,14 @@ begin
              coalesce((
                select jsonb_agg(
                         jsonb_build_object('name', a.attname, 'type',
-                          case when t.typtype = 'd' or t.typcategory = 'A'
+                          case when t.typtype = 'd' or e.typtype = 'd'
                                then millstream.base_type(t.oid)
                                else format_type(t.oid, null) end)
                         || case a.attgenerated when 'v' then '{"unsent": true}' else '{}' end::jsonb
                         order by a.attnum)::text
                  from pg_attribute a
                  join pg_type t on t.oid = a.atttypid
+                 left join pg_type e on e.oid = t.typelem
                 where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
              ), '[]') as columns,
              c.relkind = 'r' as filled
@@ -148,7 +149,7 @@ end $$;
 
 -- The triggers each captured table must have, whatever became of them.
 create or replace function millstream.renew_triggers() returns void
-language plpgsql ${text}
+language plpgsql
   -- A mark no ordinary user can set, by which follow_ddl knows commands of our own.
   set session_replication_role = 'local'
 as $$
@@ -190,7 +191,8 @@ begin
       -- The catalog ends each argument in a NUL, which text cannot hold.
       select w.*,
              coalesce((
-               select string_agg(convert_to(a.arg, 'UTF8') || decode('00', 'hex'), '' order by a.place)
+               select string_agg(convert_to(a.arg, 'UTF8') || decode('00', 'hex'), ''
+                                 order by a.place)
                  from unnest(w.args) with ordinality a (arg, place)
              ), '') as tgargs
         from wanted w
