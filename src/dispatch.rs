@@ -90,13 +90,19 @@ impl Dispatch {
             self.reach(before);
         }
         for &index in concerned {
-            let Some(class) = self.routes.class_mut(index) else { continue };
+            let Some(class) = self.routes.class_mut(index) else {
+                continue;
+            };
             let members = std::mem::take(&mut class.tip);
             let (given, full): (Vec<u32>, Vec<u32>) = members.into_iter().partition(|id| {
-                self.subscriptions.get(id).is_some_and(Subscription::has_room)
+                self.subscriptions
+                    .get(id)
+                    .is_some_and(Subscription::has_room)
             });
             for id in full {
-                let Some(subscription) = self.subscriptions.get_mut(&id) else { continue };
+                let Some(subscription) = self.subscriptions.get_mut(&id) else {
+                    continue;
+                };
                 subscription.place = Place::At(before);
                 class.elsewhere += 1;
                 self.n_tip -= 1;
@@ -109,10 +115,16 @@ impl Dispatch {
             }
             let payload = self.encode(index, commit, out);
             self.give(&given, index, commit.seq(), &payload, now, out);
-            let Some(class) = self.routes.class_mut(index) else { continue };
+            let Some(class) = self.routes.class_mut(index) else {
+                continue;
+            };
             class.tip = given;
             if class.elsewhere > 0 {
-                class.ring.push(Slot { before, seq: commit.seq(), payload: payload.into() });
+                class.ring.push(Slot {
+                    before,
+                    seq: commit.seq(),
+                    payload: payload.into(),
+                });
             } else {
                 class.ring.empty(commit.seq());
             }
@@ -133,8 +145,12 @@ impl Dispatch {
         let seq = commit.seq();
         let mut takers: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for id in &self.elsewhere {
-            let Some(subscription) = self.subscriptions.get_mut(id) else { continue };
-            let Place::At(at) = subscription.place else { continue };
+            let Some(subscription) = self.subscriptions.get_mut(id) else {
+                continue;
+            };
+            let Place::At(at) = subscription.place else {
+                continue;
+            };
             let takes = concerned.binary_search(&subscription.class).is_ok();
             if at < before || at >= seq || (takes && (at > before || !subscription.has_room())) {
                 continue;
@@ -153,38 +169,68 @@ impl Dispatch {
     /// Serves those a little behind from their class's ring.
     pub fn serve_from_rings(&mut self, now: u64, out: &mut Out) {
         for id in self.elsewhere.iter().copied().collect::<Vec<_>>() {
-            let Some(subscription) = self.subscriptions.get(&id) else { continue };
-            let Place::At(place) = subscription.place else { continue };
+            let Some(subscription) = self.subscriptions.get(&id) else {
+                continue;
+            };
+            let Place::At(place) = subscription.place else {
+                continue;
+            };
             if place >= self.tip || !subscription.wants_more() {
                 continue;
             }
             let index = subscription.class;
-            let ring = self.routes.class(index).and_then(|class| class.ring.after(place));
-            let Some(slots) = ring.map(|slots| slots.cloned().collect::<Vec<_>>()) else { continue };
+            let ring = self
+                .routes
+                .class(index)
+                .and_then(|class| class.ring.after(place));
+            let Some(slots) = ring.map(|slots| slots.cloned().collect::<Vec<_>>()) else {
+                continue;
+            };
             let mut reached = place;
             let mut slots = slots.into_iter().peekable();
-            while self.subscriptions.get(&id).is_some_and(Subscription::has_room) {
+            while self
+                .subscriptions
+                .get(&id)
+                .is_some_and(Subscription::has_room)
+            {
                 let Some(slot) = slots.next() else { break };
                 self.give(&[id], index, slot.seq, &slot.payload, now, out);
                 reached = slot.seq;
             }
-            self.put(id, if slots.peek().is_none() { self.tip } else { reached });
+            self.put(
+                id,
+                if slots.peek().is_none() {
+                    self.tip
+                } else {
+                    reached
+                },
+            );
         }
     }
 
     /// From where the log should be read for those behind the tip, if anybody there has room.
     pub fn behind(&self) -> Option<u64> {
         let ready = self.elsewhere.iter().filter(|id| {
-            self.subscriptions.get(id).is_some_and(Subscription::wants_more)
+            self.subscriptions
+                .get(id)
+                .is_some_and(Subscription::wants_more)
         });
-        ready.map(|id| self.place(*id)).min().filter(|seq| *seq < self.tip)
+        ready
+            .map(|id| self.place(*id))
+            .min()
+            .filter(|seq| *seq < self.tip)
     }
 
     /// A commit as a class is given it. Relations the host does not know yet go before it.
     fn encode(&mut self, class: usize, commit: &Commit<'_>, out: &mut Out) -> Vec<u8> {
         let mut entries: Vec<&Entry<'_>> = Vec::with_capacity(commit.entries.len());
         for entry in &commit.entries {
-            if self.routes.of(entry.relation).binary_search(&class).is_err() {
+            if self
+                .routes
+                .of(entry.relation)
+                .binary_search(&class)
+                .is_err()
+            {
                 continue;
             }
             if self.announced.insert(entry.relation.id) {
@@ -199,12 +245,22 @@ impl Dispatch {
         payload
     }
 
-    fn give(&mut self, ids: &[u32], class: usize, seq: u64, payload: &[u8], now: u64, out: &mut Out) {
+    fn give(
+        &mut self,
+        ids: &[u32],
+        class: usize,
+        seq: u64,
+        payload: &[u8],
+        now: u64,
+        out: &mut Out,
+    ) {
         if ids.is_empty() {
             return;
         }
         let class = u32::try_from(class).unwrap_or(u32::MAX);
-        out.record(Record::Commit, class, seq, ids, |bytes| bytes.extend_from_slice(payload));
+        out.record(Record::Commit, class, seq, ids, |bytes| {
+            bytes.extend_from_slice(payload)
+        });
         for id in ids {
             if let Some(subscription) = self.subscriptions.get_mut(id) {
                 subscription.give(seq, payload.len(), now);

@@ -5,5 +5,5 @@ mod document;
 mod json;
 mod number;
 mod patch;
-mod value;
 pub mod relation;
+mod value;

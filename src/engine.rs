@@ -11,8 +11,8 @@ use crate::error::{Code, Error};
 use crate::feed::{Feed, Retention, Since, Trim, Trimmer};
 use crate::reader::{Along, End, Reader, Relations};
 use crate::record::{Input, Out, Record};
-use crate::selector::Selector;
 use crate::script;
+use crate::selector::Selector;
 use crate::subscription::Mark;
 
 /// How long to wait before reading a log again that somebody's open transaction hides.
@@ -85,8 +85,10 @@ pub struct Engine {
 impl Engine {
     /// An engine that has read nothing yet.
     pub fn new(options: Options) -> Self {
-        let retention =
-            Retention { entries: options.retain_entries, age_ms: options.retain_ms };
+        let retention = Retention {
+            entries: options.retain_entries,
+            age_ms: options.retain_ms,
+        };
         Self {
             options,
             feed: None,
@@ -112,7 +114,8 @@ impl Engine {
         match input {
             Input::Subscribe => self.subscribe(id, payload, now, out),
             Input::Unsubscribe => {
-                self.dispatch.unsubscribe(id, payload.first() == Some(&1), now, out);
+                self.dispatch
+                    .unsubscribe(id, payload.first() == Some(&1), now, out);
             }
             Input::Rows => self.take_reading(id, payload, now, out),
             Input::Failed => {
@@ -138,7 +141,11 @@ impl Engine {
         let closing_ms = self.dispatch.settle(now, out);
         self.order_trim(out);
         let reading_ms = self.order_reading(now, out);
-        let until = [closing_ms, reading_ms].into_iter().flatten().min().unwrap_or(u64::MAX);
+        let until = [closing_ms, reading_ms]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(u64::MAX);
         out.record(Record::Wait, 0, until, &[], |_| ());
     }
 
@@ -157,7 +164,9 @@ impl Engine {
     }
 
     fn take_reading(&mut self, id: u32, payload: &[u8], now: u64, out: &mut Out) {
-        let Some((_, way)) = self.reading.take_if(|(asked, _)| *asked == id) else { return };
+        let Some((_, way)) = self.reading.take_if(|(asked, _)| *asked == id) else {
+            return;
+        };
         self.in_flight.set(0);
         let taken = Reading::parse(payload).and_then(|reading| {
             if !reading.settled {
@@ -185,9 +194,10 @@ impl Engine {
         let feed = reading.feed.clone();
         self.dispatch.note_reading(now);
         // A log only grows: one that ends before its own end is another one too.
-        let replaced = self.feed.replace(feed.clone()).is_some_and(|known| {
-            known.epoch != feed.epoch || known.head > feed.head
-        });
+        let replaced = self
+            .feed
+            .replace(feed.clone())
+            .is_some_and(|known| known.epoch != feed.epoch || known.head > feed.head);
         if replaced {
             self.relations = Relations::default();
             self.dispatch.replace_log(&feed, out);
@@ -227,10 +237,15 @@ impl Engine {
         } else if self.live.after() < feed.before_oldest() {
             self.live = Reader::at(feed.before_oldest());
         }
-        let from = reading.rows.partition_point(|row| row.seq <= self.live.after());
+        let from = reading
+            .rows
+            .partition_point(|row| row.seq <= self.live.after());
         let rows = reading.rows.get(from..).unwrap_or_default();
         let (dispatch, relations) = (&mut self.dispatch, &self.relations);
-        let end = End { seq: feed.head, is_within: false };
+        let end = End {
+            seq: feed.head,
+            is_within: false,
+        };
         let along = along(&self.options, &self.in_flight, relations, end);
         self.live.read(rows, &along, |group| {
             dispatch.offer(group, Way::Live, feed, now, out);
@@ -254,11 +269,16 @@ impl Engine {
         if self.catch_up.after() < feed.before_oldest() {
             self.catch_up = Reader::at(feed.before_oldest());
         }
-        let from = reading.rows.partition_point(|row| row.seq <= self.catch_up.after());
+        let from = reading
+            .rows
+            .partition_point(|row| row.seq <= self.catch_up.after());
         let to = reading.rows.partition_point(|row| row.seq <= tip);
         let rows = reading.rows.get(from..to).unwrap_or_default();
         let (dispatch, relations) = (&mut self.dispatch, &self.relations);
-        let end = End { seq: tip, is_within: self.live.is_within() };
+        let end = End {
+            seq: tip,
+            is_within: self.live.is_within(),
+        };
         let along = along(&self.options, &self.in_flight, relations, end);
         self.catch_up.read(rows, &along, |group| {
             dispatch.offer(group, Way::CatchUp, feed, now, out);
@@ -306,8 +326,11 @@ impl Engine {
                 self.live.after()
             }
         };
-        let bounds =
-            [self.relations.last(), self.options.max_read_rows, self.options.max_read_bytes];
+        let bounds = [
+            self.relations.last(),
+            self.options.max_read_rows,
+            self.options.max_read_bytes,
+        ];
         out.record(Record::ReadLog, self.asked, after, &[], |payload| {
             for bound in bounds {
                 payload.extend_from_slice(&bound.to_le_bytes());
@@ -354,7 +377,10 @@ impl Engine {
 
 /// The log holds later entries than this one, but a reading after it brought none.
 fn missing(after: u64) -> Error {
-    Error::new(Code::LogCorrupt, format!("no entry follows {after}, which is not the last"))
+    Error::new(
+        Code::LogCorrupt,
+        format!("no entry follows {after}, which is not the last"),
+    )
 }
 
 fn along<'a>(
@@ -364,7 +390,13 @@ fn along<'a>(
     end: End,
 ) -> Along<'a> {
     let (max_bytes, unfit) = (options.max_commit_bytes, options.quarantine.as_slice());
-    Along { end, max_bytes, relations, unfit, in_flight }
+    Along {
+        end,
+        max_bytes,
+        relations,
+        unfit,
+        in_flight,
+    }
 }
 
 fn parse_declaration(payload: &[u8]) -> Result<(Selector, Since), Error> {
@@ -376,7 +408,10 @@ fn parse_declaration(payload: &[u8]) -> Result<(Selector, Since), Error> {
     }
     let declaration: Declaration = serde_json::from_slice(payload)
         .map_err(|error| Error::new(Code::BadOptions, error.to_string()))?;
-    Ok((Selector::parse(&declaration.selector)?, parse_since(&declaration.since)?))
+    Ok((
+        Selector::parse(&declaration.selector)?,
+        parse_since(&declaration.since)?,
+    ))
 }
 
 fn parse_since(since: &Value) -> Result<Since, Error> {
@@ -395,6 +430,9 @@ fn parse_since(since: &Value) -> Result<Since, Error> {
 fn acks(payload: &[u8]) -> impl Iterator<Item = (u32, u64)> {
     payload.chunks_exact(12).filter_map(|pair| {
         let (id, seq) = pair.split_first_chunk::<4>()?;
-        Some((u32::from_le_bytes(*id), u64::from_le_bytes(*seq.first_chunk::<8>()?)))
+        Some((
+            u32::from_le_bytes(*id),
+            u64::from_le_bytes(*seq.first_chunk::<8>()?),
+        ))
     })
 }

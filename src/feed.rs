@@ -41,7 +41,10 @@ impl Feed {
             Since::Start => Ok(Start::At(self.before_oldest())),
             Since::Seq(seq) if seq > self.head => Err(Error::new(
                 Code::BadSince,
-                format!("since is {seq}, but this log has only reached {}", self.head),
+                format!(
+                    "since is {seq}, but this log has only reached {}",
+                    self.head
+                ),
             )),
             Since::Seq(seq) if seq < self.before_oldest() => Ok(Start::Gap(self.before_oldest())),
             Since::Seq(seq) => Ok(Start::At(seq)),
@@ -97,12 +100,17 @@ pub struct Trimmer {
 impl Trimmer {
     /// A trimmer that keeps to this retention.
     pub const fn new(retention: Retention) -> Self {
-        Self { retention, looked_ms: None, ordered: None }
+        Self {
+            retention,
+            looked_ms: None,
+            ordered: None,
+        }
     }
 
     /// Whether it is time to look at the log for the sake of trimming alone.
     pub fn is_due(&self, now: u64) -> bool {
-        self.looked_ms.is_none_or(|looked| now >= looked.saturating_add(LOOK_EVERY_MS))
+        self.looked_ms
+            .is_none_or(|looked| now >= looked.saturating_add(LOOK_EVERY_MS))
     }
 
     /// The order that is due now that the log was read, if one is.
@@ -110,7 +118,9 @@ impl Trimmer {
     /// A count is kept with a tenth to spare, so that a steady writer is not followed entry by entry.
     pub fn order(&mut self, feed: &Feed, now: u64) -> Option<Trim> {
         let moved = self.ordered.is_some_and(|(oldest, _)| oldest < feed.oldest);
-        let stuck = self.ordered.is_some_and(|(oldest, to)| oldest == feed.oldest && oldest <= to);
+        let stuck = self
+            .ordered
+            .is_some_and(|(oldest, to)| oldest == feed.oldest && oldest <= to);
         let due = self.is_due(now);
         let spare = self.retention.entries / 10;
         let full = feed.retained() > self.retention.entries.saturating_add(spare) && !stuck;

@@ -18,23 +18,23 @@
 //! - Live delivery and catching up are one path: reading the log after a position.
 //! - Nothing panics. Bad input is refused with a [`error::Code`]; what cannot be had is said aloud as a gap.
 
-pub mod row;
 pub mod commit;
-pub mod selector;
-pub mod sql;
-pub mod script;
-pub mod error;
-pub mod feed;
 pub mod decode;
-pub mod reader;
-pub mod route;
-pub mod ring;
-pub mod subscription;
 pub mod dispatch;
 pub mod encode;
-pub mod record;
 pub mod engine;
+pub mod error;
 #[cfg(feature = "fault")]
 mod fault;
+pub mod feed;
+pub mod reader;
+pub mod record;
+pub mod ring;
+pub mod route;
+pub mod row;
+pub mod script;
+pub mod selector;
+pub mod sql;
+pub mod subscription;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

@@ -76,20 +76,28 @@ impl Relations {
             return Err(Error::new(Code::LogCorrupt, message));
         }
         self.by_id.push(Rc::new(relation));
-        self.by_id.last().ok_or_else(|| Error::new(Code::LogCorrupt, "no relation"))
+        self.by_id
+            .last()
+            .ok_or_else(|| Error::new(Code::LogCorrupt, "no relation"))
     }
 
     /// The newest version of each table that is not dropped.
     pub fn current(&self) -> impl Iterator<Item = &Rc<Relation>> {
         let mut seen = std::collections::BTreeSet::new();
-        self.by_id.iter().rev().filter(move |relation| seen.insert(relation.table) && !relation.dropped)
+        self.by_id
+            .iter()
+            .rev()
+            .filter(move |relation| seen.insert(relation.table) && !relation.dropped)
     }
 }
 
 impl Reader {
     /// A reader that goes on after this entry.
     pub fn at(after: u64) -> Self {
-        Self { after, ..Self::default() }
+        Self {
+            after,
+            ..Self::default()
+        }
     }
 
     /// The last entry read.
@@ -99,7 +107,9 @@ impl Reader {
 
     /// The last entry of the last commit given: where those stand who were given all.
     pub fn given(&self) -> u64 {
-        let first = Bodies(&self.begun).next().and_then(|body| LogRow::parse(body).ok());
+        let first = Bodies(&self.begun)
+            .next()
+            .and_then(|body| LogRow::parse(body).ok());
         first.map_or(self.after, |row| row.seq.saturating_sub(1))
     }
 
@@ -119,7 +129,9 @@ impl Reader {
         mut each: impl FnMut(&Group<'_>),
     ) -> Result<(), Error> {
         for group in rows.chunk_by(|a, b| a.tx == b.tx) {
-            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            let (Some(first), Some(last)) = (group.first(), group.last()) else {
+                continue;
+            };
             if first.seq != self.after + 1 || !group.is_sorted_by(|a, b| a.seq + 1 == b.seq) {
                 let message = format!("entry {} follows {}", first.seq, self.after);
                 return Err(Error::new(Code::LogCorrupt, message));
@@ -164,7 +176,9 @@ impl Reader {
         each: &mut impl FnMut(&Group<'_>),
     ) -> Result<(), Error> {
         let bytes = std::mem::take(&mut self.begun);
-        let rows = Bodies(&bytes).map(LogRow::parse).collect::<Result<Vec<_>, _>>()?;
+        let rows = Bodies(&bytes)
+            .map(LogRow::parse)
+            .collect::<Result<Vec<_>, _>>()?;
         let part = match (more, self.parts) {
             (true, parts) => Part::More(parts + 1),
             (false, 0) => Part::Whole,
@@ -178,7 +192,11 @@ impl Reader {
 
 impl Along<'_> {
     fn give(&self, rows: &[LogRow<'_>], part: Part, each: &mut impl FnMut(&Group<'_>)) {
-        let group = Group { rows, part, along: self };
+        let group = Group {
+            rows,
+            part,
+            along: self,
+        };
         self.in_flight.set(group.last());
         each(&group);
     }
@@ -207,21 +225,37 @@ impl<'a> Group<'a> {
             ids.sort_unstable();
             ids.dedup();
         }
-        ids.into_iter().map(|id| self.along.relations.find(id)).collect()
+        ids.into_iter()
+            .map(|id| self.along.relations.find(id))
+            .collect()
     }
 
     /// What is wrong where a relation is not in the log.
     pub fn unknown_relation(&self) -> Error {
-        let message = format!("entry {} or one before it is of no known relation", self.last());
+        let message = format!(
+            "entry {} or one before it is of no known relation",
+            self.last()
+        );
         Error::new(Code::LogCorrupt, message)
     }
 
     /// The rows as a commit, or why they are none.
     pub fn commit(&self) -> Result<Commit<'a>, Error> {
-        let entries = self.rows.iter().map(|row| self.entry(row)).collect::<Result<_, _>>()?;
-        let last =
-            self.rows.last().ok_or_else(|| Error::new(Code::LogCorrupt, "a commit without rows"))?;
-        Ok(Commit { tx: last.tx, time_ms: last.time_ms, entries, part: self.part })
+        let entries = self
+            .rows
+            .iter()
+            .map(|row| self.entry(row))
+            .collect::<Result<_, _>>()?;
+        let last = self
+            .rows
+            .last()
+            .ok_or_else(|| Error::new(Code::LogCorrupt, "a commit without rows"))?;
+        Ok(Commit {
+            tx: last.tx,
+            time_ms: last.time_ms,
+            entries,
+            part: self.part,
+        })
     }
 
     fn entry(&self, row: &LogRow<'a>) -> Result<Entry<'a>, Error> {
@@ -239,7 +273,8 @@ impl<'a> Group<'a> {
         let image = |record: Option<&'a [u8]>| {
             let record = record.and_then(|record| std::str::from_utf8(record).ok());
             let row = record.map(|record| Row { relation, record });
-            row.filter(Row::is_whole).ok_or_else(|| corrupt("its row is not of its relation"))
+            row.filter(Row::is_whole)
+                .ok_or_else(|| corrupt("its row is not of its relation"))
         };
         let change = match row.op {
             b'i' => Change::Insert(image(row.new)?),
@@ -248,7 +283,11 @@ impl<'a> Group<'a> {
             b't' => Change::Truncate,
             _ => return Err(corrupt("it is of no known kind")),
         };
-        Ok(Entry { seq: row.seq, relation, change })
+        Ok(Entry {
+            seq: row.seq,
+            relation,
+            change,
+        })
     }
 }
 

@@ -123,7 +123,8 @@ impl Out {
         self.bytes.extend_from_slice(&id.to_le_bytes());
         self.bytes.extend_from_slice(&seq.to_le_bytes());
         self.bytes.extend_from_slice(&[0; 4]);
-        self.bytes.extend_from_slice(&length(subscriptions.len()).to_le_bytes());
+        self.bytes
+            .extend_from_slice(&length(subscriptions.len()).to_le_bytes());
         self.bytes.extend_from_slice(&[0; 8]);
         for subscription in subscriptions {
             self.bytes.extend_from_slice(&subscription.to_le_bytes());

@@ -41,7 +41,11 @@ pub struct Slot {
 impl Ring {
     /// A ring without commits, complete after `from`.
     pub const fn new(from: u64) -> Self {
-        Self { slots: VecDeque::new(), bytes: 0, from }
+        Self {
+            slots: VecDeque::new(),
+            bytes: 0,
+            from,
+        }
     }
 
     /// Holds a commit; the oldest ones give way.
@@ -49,7 +53,9 @@ impl Ring {
         self.bytes += slot.payload.len();
         self.slots.push_back(slot);
         while self.slots.len() > SLOTS || self.bytes > BYTES {
-            let Some(oldest) = self.slots.pop_front() else { break };
+            let Some(oldest) = self.slots.pop_front() else {
+                break;
+            };
             self.bytes -= oldest.payload.len();
             self.from = oldest.seq;
         }

@@ -36,8 +36,13 @@ impl Routes {
         let canonical = selector.canonical();
         let index = *self.by_selector.entry(canonical).or_insert_with(|| {
             self.by_relation.clear();
-            let class =
-                Class { selector, tip: Vec::new(), elsewhere: 0, ring: Ring::new(tip), members: 0 };
+            let class = Class {
+                selector,
+                tip: Vec::new(),
+                elsewhere: 0,
+                ring: Ring::new(tip),
+                members: 0,
+            };
             if let Some(free) = self.classes.iter().position(Option::is_none) {
                 if let Some(slot) = self.classes.get_mut(free) {
                     *slot = Some(class);
@@ -55,7 +60,9 @@ impl Routes {
 
     /// Takes a subscription out of its class. A class without subscriptions is gone.
     pub fn leave(&mut self, index: usize, subscription: u32) {
-        let Some(class) = self.class_mut(index) else { return };
+        let Some(class) = self.class_mut(index) else {
+            return;
+        };
         class.tip.retain(|member| *member != subscription);
         class.members -= 1;
         if class.members > 0 {

@@ -148,7 +148,11 @@ impl<'a> Fields<'a> {
         let rest = record.strip_prefix('(');
         // A table without columns has the record `()`, which holds no field rather than one null.
         let empty = rest == Some(")");
-        Self { rest: rest.unwrap_or(""), ended: empty, done: empty || rest.is_none() }
+        Self {
+            rest: rest.unwrap_or(""),
+            ended: empty,
+            done: empty || rest.is_none(),
+        }
     }
 
     /// Takes the delimiter after a field: a comma goes on, the parenthesis ends.
@@ -174,12 +178,25 @@ impl<'a> Iterator for Fields<'a> {
             let (text, after) = quoted.split_at_checked(end).unwrap_or((quoted, ""));
             let doubled = text.bytes().any(|byte| byte == b'"' || byte == b'\\');
             self.close(after.get(1..).unwrap_or(""));
-            return Some(if doubled { Cell::Doubled(text) } else { Cell::Plain(text) });
+            return Some(if doubled {
+                Cell::Doubled(text)
+            } else {
+                Cell::Plain(text)
+            });
         }
-        let end = self.rest.bytes().position(|byte| byte == b',' || byte == b')');
-        let (text, after) = end.and_then(|end| self.rest.split_at_checked(end)).unwrap_or((self.rest, ""));
+        let end = self
+            .rest
+            .bytes()
+            .position(|byte| byte == b',' || byte == b')');
+        let (text, after) = end
+            .and_then(|end| self.rest.split_at_checked(end))
+            .unwrap_or((self.rest, ""));
         self.close(after);
-        Some(if text.is_empty() { Cell::Null } else { Cell::Plain(text) })
+        Some(if text.is_empty() {
+            Cell::Null
+        } else {
+            Cell::Plain(text)
+        })
     }
 }
 

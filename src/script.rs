@@ -34,7 +34,9 @@ pub fn answer(id: u32, payload: &[u8], out: &mut Out) {
     match sql::first_control(&statements) {
         Some(control) if *within == 1 => {
             let error = refusal(control.text(&text));
-            out.flagged(Record::Script, 1, id, 0, &[], |payload| error.write(payload));
+            out.flagged(Record::Script, 1, id, 0, &[], |payload| {
+                error.write(payload)
+            });
         }
         _ => {
             let script = plan(&text, &statements);
@@ -57,18 +59,33 @@ fn plan<'a>(text: &'a str, statements: &[Statement]) -> Script<'a> {
         [] => None,
     };
     let opens = |kind: Kind| {
-        matches!(kind, Kind::Begin | Kind::Commit { chain: true } | Kind::Rollback { chain: true })
+        matches!(
+            kind,
+            Kind::Begin | Kind::Commit { chain: true } | Kind::Rollback { chain: true }
+        )
     };
     let opens = statements.iter().any(|statement| opens(statement.kind));
     let steps = if !opens && statements.iter().any(is_alone) {
         statements
             .chunk_by(|a, b| !is_alone(a) && !is_alone(b))
-            .filter_map(|group| Some(Step { sql: step(group)?, alone: group.iter().any(is_alone) }))
+            .filter_map(|group| {
+                Some(Step {
+                    sql: step(group)?,
+                    alone: group.iter().any(is_alone),
+                })
+            })
             .collect()
     } else {
-        vec![Step { sql: text, alone: false }]
+        vec![Step {
+            sql: text,
+            alone: false,
+        }]
     };
-    Script { statements: statements.len(), opens, steps }
+    Script {
+        statements: statements.len(),
+        opens,
+        steps,
+    }
 }
 
 fn refusal(statement: &str) -> Error {

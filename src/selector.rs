@@ -22,7 +22,9 @@ pub struct Selector {
 impl Selector {
     /// The selector that JavaScript handed over, in any of its forms.
     pub fn parse(value: &Value) -> Result<Self, Error> {
-        let mut selector = Self { namespaces: BTreeMap::new() };
+        let mut selector = Self {
+            namespaces: BTreeMap::new(),
+        };
         match value {
             Value::String(all) if all == "*" => selector.add("*", "*"),
             Value::Object(map) if !map.is_empty() => {
@@ -50,7 +52,10 @@ impl Selector {
     }
 
     fn add(&mut self, namespace: &str, table: &str) {
-        self.namespaces.entry(namespace.to_owned()).or_default().push(table.to_owned());
+        self.namespaces
+            .entry(namespace.to_owned())
+            .or_default()
+            .push(table.to_owned());
     }
 
     fn add_tables(&mut self, namespace: &str, tables: &Value, at: &str) -> Result<(), Error> {
@@ -78,7 +83,10 @@ impl Selector {
     fn add_item(&mut self, item: &Value, index: usize) -> Result<(), Error> {
         let refuse = || bad(&format!("{item} at index {index} is no relation; {FORMS}"));
         let map = item.as_object().ok_or_else(refuse)?;
-        let namespace = map.get("namespace").and_then(Value::as_str).ok_or_else(refuse)?;
+        let namespace = map
+            .get("namespace")
+            .and_then(Value::as_str)
+            .ok_or_else(refuse)?;
         if map.keys().any(|key| key != "namespace" && key != "name") {
             return Err(refuse());
         }
@@ -94,13 +102,18 @@ impl Selector {
     /// Whether a relation is among those asked for.
     pub fn matches(&self, namespace: &str, table: &str) -> bool {
         let excluded = |pattern: &str| {
-            pattern.strip_prefix('!').is_some_and(|excluded| like(excluded, namespace))
+            pattern
+                .strip_prefix('!')
+                .is_some_and(|excluded| like(excluded, namespace))
         };
         if self.namespaces.keys().any(|pattern| excluded(pattern)) {
             return false;
         }
         // Nothing but exclusions includes the rest, as within a list of tables.
-        let includes_rest = self.namespaces.keys().all(|pattern| pattern.starts_with('!'));
+        let includes_rest = self
+            .namespaces
+            .keys()
+            .all(|pattern| pattern.starts_with('!'));
         self.namespaces
             .iter()
             .filter(|(pattern, _)| includes_rest || like(pattern, namespace))
@@ -148,9 +161,14 @@ fn is_literal(pattern: &str) -> bool {
 
 /// Whether a list of names, patterns and exclusions lets a table through.
 fn among(tables: &[String], table: &str) -> bool {
-    let mut includes = tables.iter().filter(|pattern| !pattern.starts_with('!')).peekable();
+    let mut includes = tables
+        .iter()
+        .filter(|pattern| !pattern.starts_with('!'))
+        .peekable();
     let included = includes.peek().is_none() || includes.any(|pattern| like(pattern, table));
-    let mut excludes = tables.iter().filter_map(|pattern| pattern.strip_prefix('!'));
+    let mut excludes = tables
+        .iter()
+        .filter_map(|pattern| pattern.strip_prefix('!'));
     included && !excludes.any(|pattern| like(pattern, table))
 }
 
@@ -182,7 +200,9 @@ fn like(pattern: &str, text: &str) -> bool {
             (None, None) => return true,
             (Some(_), _) | (None, Some(_)) => {}
         }
-        let Some((after, mut from)) = retry.take() else { return false };
+        let Some((after, mut from)) = retry.take() else {
+            return false;
+        };
         if from.next().is_none() {
             return false;
         }

@@ -98,7 +98,8 @@ impl Subscription {
 
     /// Whether it waits for a reading to tell where the log ends.
     pub const fn is_marking(&self) -> bool {
-        matches!(self.place, Place::Starting(..)) || matches!(self.closing, Some(Closing::Marking(_)))
+        matches!(self.place, Place::Starting(..))
+            || matches!(self.closing, Some(Closing::Marking(_)))
     }
 
     /// Whether everything given up to `seq` was taken.

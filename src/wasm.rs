@@ -33,7 +33,11 @@ impl Boundary {
     ) -> Result<Self, JsError> {
         let options: Options = serde_wasm_bindgen::from_value(options)
             .map_err(|error| JsError::new(&format!("bad_options: {error}")))?;
-        Ok(Self { engine: Engine::new(options), input: Vec::new(), out: Out::default() })
+        Ok(Self {
+            engine: Engine::new(options),
+            input: Vec::new(),
+            out: Out::default(),
+        })
     }
 
     /// Makes room for `length` bytes of input and tells where it is.
@@ -51,7 +55,8 @@ impl Boundary {
         self.out.clear();
         let payload = self.input.get(..length).unwrap_or_default();
         if let Some(input) = Input::from_number(kind) {
-            self.engine.handle(input, id, payload, whole_ms(now), &mut self.out);
+            self.engine
+                .handle(input, id, payload, whole_ms(now), &mut self.out);
         }
         if self.input.len() > KEEP {
             self.input = Vec::new();

@@ -1,6 +1,6 @@
 // The public face of `millstream/pglite`.
 
-import type { PGlite, QueryOptions as DriverOptions, Results } from '@electric-sql/pglite'
+import type { QueryOptions as DriverOptions, PGlite, Results } from '@electric-sql/pglite'
 import type { Wal } from './index.js'
 
 export type { Results }

@@ -68,10 +68,17 @@ impl<'a> Reading<'a> {
                     }
                     let feed = match feed {
                         Some(feed) => feed,
-                        None if settled => return Err(corrupt("an answer without the log's state")),
+                        None if settled => {
+                            return Err(corrupt("an answer without the log's state"));
+                        }
                         None => Feed::default(),
                     };
-                    return Ok(Self { feed, relations, rows, settled });
+                    return Ok(Self {
+                        feed,
+                        relations,
+                        rows,
+                        settled,
+                    });
                 }
                 // Descriptions, notices and notifications tell us nothing we do not know.
                 _ => {}
@@ -152,7 +159,9 @@ impl<'a> Iterator for Messages<'a> {
         let (&tag, rest) = self.0.split_first()?;
         let cut = || {
             let (length, rest) = rest.split_first_chunk::<4>()?;
-            let length = usize::try_from(u32::from_be_bytes(*length)).ok()?.checked_sub(4)?;
+            let length = usize::try_from(u32::from_be_bytes(*length))
+                .ok()?
+                .checked_sub(4)?;
             rest.split_at_checked(length)
         };
         let Some((body, rest)) = cut() else {
@@ -170,7 +179,9 @@ struct Values<'a>(&'a [u8]);
 impl<'a> Values<'a> {
     fn new(body: &'a [u8]) -> Result<Self, Error> {
         // The count of values comes first; whoever asks for one too many finds the body at its end.
-        body.get(2..).map(Self).ok_or_else(|| corrupt("a row without values"))
+        body.get(2..)
+            .map(Self)
+            .ok_or_else(|| corrupt("a row without values"))
     }
 
     fn optional(&mut self) -> Result<Option<&'a [u8]>, Error> {
@@ -186,7 +197,8 @@ impl<'a> Values<'a> {
     }
 
     fn bytes(&mut self) -> Result<&'a [u8], Error> {
-        self.optional()?.ok_or_else(|| corrupt("null where a value must be"))
+        self.optional()?
+            .ok_or_else(|| corrupt("null where a value must be"))
     }
 
     fn text(&mut self) -> Result<&'a str, Error> {
@@ -201,7 +213,9 @@ impl<'a> Values<'a> {
             let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
             Some(number * 10 + u64::from(digit)).filter(|number| *number <= MAX)
         });
-        number.filter(|_| !digits.is_empty()).ok_or_else(|| corrupt("text where a number must be"))
+        number
+            .filter(|_| !digits.is_empty())
+            .ok_or_else(|| corrupt("text where a number must be"))
     }
 
     fn small_number(&mut self) -> Result<u32, Error> {
@@ -213,5 +227,8 @@ impl<'a> Values<'a> {
 fn server_message(body: &[u8]) -> String {
     body.split(|&byte| byte == 0)
         .find_map(|field| field.strip_prefix(b"M"))
-        .map_or_else(|| "the database refused".to_owned(), |text| String::from_utf8_lossy(text).into_owned())
+        .map_or_else(
+            || "the database refused".to_owned(),
+            |text| String::from_utf8_lossy(text).into_owned(),
+        )
 }

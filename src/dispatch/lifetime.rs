@@ -16,14 +16,17 @@ impl Dispatch {
     /// Takes a subscription in. It begins with the next reading.
     pub fn subscribe(&mut self, id: u32, selector: Selector, since: Since, now: u64) {
         let class = self.routes.join(selector, self.tip);
-        self.subscriptions.insert(id, Subscription::new(class, since, now));
+        self.subscriptions
+            .insert(id, Subscription::new(class, since, now));
         self.marking.insert(id);
     }
 
     /// Lets a subscription go: at once where its own callback asks, else when it was given everything that
     /// had been committed by now.
     pub fn unsubscribe(&mut self, id: u32, from_callback: bool, now: u64, out: &mut Out) {
-        let Some(subscription) = self.subscriptions.get_mut(&id) else { return };
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
         if from_callback || matches!(subscription.place, Place::Starting(Since::Now, _)) {
             self.close(id, None, out);
         } else if subscription.closing.is_none() {
@@ -42,7 +45,9 @@ impl Dispatch {
     /// Notes that a reading begins, or that it came to nothing.
     pub fn mark(&mut self, mark: Mark) {
         for id in &self.marking {
-            let Some(subscription) = self.subscriptions.get_mut(id) else { continue };
+            let Some(subscription) = self.subscriptions.get_mut(id) else {
+                continue;
+            };
             if let Place::Starting(_, at) = &mut subscription.place {
                 *at = mark;
             }
@@ -58,19 +63,16 @@ impl Dispatch {
     }
 
     /// Answers those who waited to know where the log ends.
-    pub fn answer_marks(
-        &mut self,
-        feed: &Feed,
-        relations: &Relations,
-        out: &mut Out,
-    ) {
+    pub fn answer_marks(&mut self, feed: &Feed, relations: &Relations, out: &mut Out) {
         for id in std::mem::take(&mut self.marking) {
             let place = self.subscriptions.get(&id).map(|it| it.place);
             if let Some(Place::Starting(since, Mark::Asked)) = place {
                 self.start(id, since, feed, relations, out);
             }
             // Whoever was refused is gone.
-            let Some(subscription) = self.subscriptions.get_mut(&id) else { continue };
+            let Some(subscription) = self.subscriptions.get_mut(&id) else {
+                continue;
+            };
             if subscription.closing == Some(Closing::Marking(Mark::Asked)) {
                 subscription.closing = Some(Closing::Until(feed.head));
             }
@@ -81,7 +83,9 @@ impl Dispatch {
     }
 
     fn start(&mut self, id: u32, since: Since, feed: &Feed, relations: &Relations, out: &mut Out) {
-        let begun = self.require_relations(id, relations).and_then(|()| feed.start(since));
+        let begun = self
+            .require_relations(id, relations)
+            .and_then(|()| feed.start(since));
         let seq = match begun {
             Err(error) => return self.close(id, Some(&error), out),
             Ok(Start::Gap(seq)) => {
@@ -97,7 +101,10 @@ impl Dispatch {
 
     /// Refuses a selector that names a relation which is not there.
     fn require_relations(&self, id: u32, relations: &Relations) -> Result<(), Error> {
-        let class = self.subscriptions.get(&id).and_then(|it| self.routes.class(it.class));
+        let class = self
+            .subscriptions
+            .get(&id)
+            .and_then(|it| self.routes.class(it.class));
         for (namespace, name) in class.into_iter().flat_map(|class| class.selector.named()) {
             let is_it = |it: &Rc<Relation>| it.namespace == namespace && it.name == name;
             if !relations.current().any(is_it) {
@@ -112,7 +119,9 @@ impl Dispatch {
     pub fn settle(&mut self, now: u64, out: &mut Out) -> Option<u64> {
         let mut next = None;
         for id in self.closing.iter().copied().collect::<Vec<_>>() {
-            let Some(subscription) = self.subscriptions.get(&id) else { continue };
+            let Some(subscription) = self.subscriptions.get(&id) else {
+                continue;
+            };
             let (given, done) = match subscription.closing {
                 Some(Closing::Until(seq)) => {
                     let given = self.place(id) >= seq;
@@ -137,7 +146,9 @@ impl Dispatch {
     }
 
     fn close(&mut self, id: u32, error: Option<&Error>, out: &mut Out) {
-        let Some(subscription) = self.subscriptions.remove(&id) else { return };
+        let Some(subscription) = self.subscriptions.remove(&id) else {
+            return;
+        };
         match subscription.place {
             Place::Tip => self.n_tip -= 1,
             Place::At(_) => {

@@ -25,8 +25,12 @@ impl Dispatch {
 
     /// Puts a subscription at a place in the log.
     pub(super) fn put(&mut self, id: u32, seq: u64) {
-        let Some(subscription) = self.subscriptions.get_mut(&id) else { return };
-        let Some(class) = self.routes.class_mut(subscription.class) else { return };
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        let Some(class) = self.routes.class_mut(subscription.class) else {
+            return;
+        };
         let at_tip = seq == self.tip;
         match (subscription.place, at_tip) {
             (Place::Tip, true) => {}
@@ -75,8 +79,12 @@ impl Dispatch {
     /// Brings to the tip those who stand there.
     fn rejoin(&mut self) {
         let tip = self.tip;
-        let there: Vec<u32> =
-            self.elsewhere.iter().copied().filter(|id| self.place(*id) == tip).collect();
+        let there: Vec<u32> = self
+            .elsewhere
+            .iter()
+            .copied()
+            .filter(|id| self.place(*id) == tip)
+            .collect();
         for id in there {
             self.put(id, tip);
         }
@@ -92,7 +100,9 @@ impl Dispatch {
             return;
         }
         for id in &self.elsewhere {
-            let Some(subscription) = self.subscriptions.get_mut(id) else { continue };
+            let Some(subscription) = self.subscriptions.get_mut(id) else {
+                continue;
+            };
             if matches!(subscription.place, Place::At(seq) if (before..last).contains(&seq)) {
                 subscription.place = Place::At(last);
             }
@@ -119,7 +129,10 @@ impl Dispatch {
             concerned.is_none_or(|concerned| concerned.binary_search(&it.class).is_ok())
         };
         let there = self.subscriptions.iter().filter(|(_, it)| stands_there(it));
-        let told: Vec<u32> = there.filter(|(_, it)| is_told(it)).map(|(id, _)| *id).collect();
+        let told: Vec<u32> = there
+            .filter(|(_, it)| is_told(it))
+            .map(|(id, _)| *id)
+            .collect();
         if !told.is_empty() {
             gap(&told, last, error.code, feed, out);
         }
@@ -140,8 +153,12 @@ impl Dispatch {
             Place::At(seq) => seq < oldest,
             Place::Starting(..) => false,
         };
-        let late: Vec<u32> =
-            self.subscriptions.iter().filter(|(_, it)| is_late(it)).map(|(id, _)| *id).collect();
+        let late: Vec<u32> = self
+            .subscriptions
+            .iter()
+            .filter(|(_, it)| is_late(it))
+            .map(|(id, _)| *id)
+            .collect();
         if read < oldest {
             self.move_tip(oldest);
         }
@@ -158,13 +175,18 @@ impl Dispatch {
         self.announced.clear();
         self.routes.forget_relations();
         self.move_tip(feed.head);
-        let begun: Vec<u32> = self.subscriptions.iter()
+        let begun: Vec<u32> = self
+            .subscriptions
+            .iter()
             .filter(|(_, it)| !matches!(it.place, Place::Starting(..)))
             .map(|(id, _)| *id)
             .collect();
         for id in &begun {
             self.put(*id, feed.head);
-            let closing = self.subscriptions.get_mut(id).and_then(|it| it.closing.as_mut());
+            let closing = self
+                .subscriptions
+                .get_mut(id)
+                .and_then(|it| it.closing.as_mut());
             if let Some(Closing::Until(seq)) = closing {
                 *seq = feed.head;
             }
@@ -182,4 +204,3 @@ pub(super) fn gap(ids: &[u32], seq: u64, reason: Code, feed: &Feed, out: &mut Ou
         payload.extend_from_slice(told.to_string().as_bytes());
     });
 }
-

@@ -15,7 +15,19 @@ struct Shown<'a> {
 
 /// Writes `{ namespace, name, keyColumns }`.
 pub fn encode(relation: &Relation, out: &mut Vec<u8>) {
-    let Relation { namespace, name, key_columns, .. } = relation;
+    let Relation {
+        namespace,
+        name,
+        key_columns,
+        ..
+    } = relation;
     // Writing to a Vec cannot fail, and neither can a struct of strings.
-    let _ = serde_json::to_writer(out, &Shown { namespace, name, key_columns });
+    let _ = serde_json::to_writer(
+        out,
+        &Shown {
+            namespace,
+            name,
+            key_columns,
+        },
+    );
 }

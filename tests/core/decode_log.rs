@@ -243,7 +243,11 @@ fn the_database_s_own_error_is_passed_on() {
 #[test]
 fn an_error_within_somebody_s_failed_transaction_is_none() {
     let mut bytes = Vec::new();
-    message(b'E', b"SERROR\0C25P02\0Mcurrent transaction is aborted\0\0", &mut bytes);
+    message(
+        b'E',
+        b"SERROR\0C25P02\0Mcurrent transaction is aborted\0\0",
+        &mut bytes,
+    );
     message(b'Z', b"E", &mut bytes);
     let reading = Reading::parse(&bytes).unwrap();
     assert!(!reading.settled && reading.rows.is_empty());

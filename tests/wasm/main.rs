@@ -34,7 +34,9 @@ fn input(engine: &mut Boundary, kind: u8, payload: &[u8]) -> Vec<(u8, Vec<u8>)> 
     let mut rest = bytes.as_slice();
     while let Some((header, after)) = rest.split_first_chunk::<32>() {
         let number = |at: usize| -> usize {
-            let bytes = header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+            let bytes = header
+                .get(at..at + 4)
+                .and_then(|bytes| bytes.try_into().ok());
             usize::try_from(u32::from_le_bytes(bytes.unwrap_throw())).unwrap_throw()
         };
         let (payload, next) = after.split_at(4 * number(20)).1.split_at(number(16));
@@ -55,7 +57,11 @@ fn a_subscription_makes_the_engine_ask_for_the_log_and_then_wait() {
 
 #[test]
 fn a_refusal_comes_back_as_json() {
-    let records = input(&mut engine(), SUBSCRIBE, br#"{"selector":42,"since":"now"}"#);
+    let records = input(
+        &mut engine(),
+        SUBSCRIBE,
+        br#"{"selector":42,"since":"now"}"#,
+    );
     let (_, refusal) = records.first().unwrap_throw();
     assert!(refusal.starts_with(br#"{"code":"bad_selector""#));
 }
@@ -86,7 +92,10 @@ fn text_of_any_size_goes_in_and_comes_out_whole() {
         let records = input(&mut engine, SQL, payload.as_bytes());
         let (_, script) = records.first().unwrap_throw();
         assert!(script.len() > text.len(), "{power}");
-        assert!(std::str::from_utf8(script).unwrap_throw().contains(&text), "{power}");
+        assert!(
+            std::str::from_utf8(script).unwrap_throw().contains(&text),
+            "{power}"
+        );
     }
     assert!(!input(&mut engine, WAKE, b"").is_empty());
 }
