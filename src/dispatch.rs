@@ -259,7 +259,7 @@ impl Dispatch {
         }
         let class = u32::try_from(class).unwrap_or(u32::MAX);
         out.record(Record::Commit, class, seq, ids, |bytes| {
-            bytes.extend_from_slice(payload)
+            bytes.extend_from_slice(payload);
         });
         for id in ids {
             if let Some(subscription) = self.subscriptions.get_mut(id) {

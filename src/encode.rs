@@ -5,5 +5,6 @@ mod document;
 mod json;
 mod number;
 mod patch;
+mod reader;
 pub mod relation;
 mod value;

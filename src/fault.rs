@@ -1,10 +1,9 @@
 //! Stops the engine as a fault in it would, where its input says so: for tests of what survives that.
-#![expect(clippy::panic, reason = "stopping is what this is for")]
 
 use crate::commit::Commit;
 
 /// Stops at a commit that touches a relation named `stops_the_engine`.
-pub fn at_commit(commit: &Commit<'_>) {
+pub(crate) fn at_commit(commit: &Commit<'_>) {
     let asks = commit
         .entries
         .iter()
@@ -13,7 +12,7 @@ pub fn at_commit(commit: &Commit<'_>) {
 }
 
 /// Stops at a script that holds the words `stop the engine`.
-pub fn at_script(sql: &str) {
+pub(crate) fn at_script(sql: &str) {
     assert!(
         !sql.contains("stop the engine"),
         "asked to stop by a script"

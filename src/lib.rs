@@ -4,12 +4,15 @@
 //! touches nothing: it reads no clock, no randomness, no socket. Bytes and the time go in through
 //! [`engine::Engine::handle`], records come out, and a host does what they say.
 //!
-//! A commit passes these stations, which are the modules in reading order:
+//! A commit passes these stations:
 //!
 //! ```text
 //! capture ─▶ log ─▶ decode ─▶ reader ─▶ route ─▶ ring ─▶ encode ─▶ sink
 //! └── the host's ──┘ └────────────── this crate ─────────────────┘ └ the host's
 //! ```
+//!
+//! To read the code, begin with [`row`] and [`commit`], then go along the line; [`dispatch`] holds the
+//! subscriptions that commits are offered to, and [`engine`] names all stations in one match.
 //!
 //! What holds everywhere:
 //!

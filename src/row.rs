@@ -1,5 +1,7 @@
 //! A row as its database wrote it: the version of a relation, and slices of the database's own text.
 
+pub(crate) mod scan;
+
 use std::rc::Rc;
 
 /// One version of a relation's definition: the columns in force when a row was written.
@@ -72,8 +74,9 @@ impl Kind {
     /// The kind of a PostgreSQL type, by the name that `format_type` gives it without a modifier.
     pub fn of_postgres(name: &str) -> Self {
         match name.strip_suffix("[]") {
+            // Boxes hold commas, so that arrays of them, alone among all, are divided by semicolons.
+            Some("box") | None => Self::Scalar(Scalar::of_postgres(name)),
             Some(element) => Self::Array(Scalar::of_postgres(element)),
-            None => Self::Scalar(Scalar::of_postgres(name)),
         }
     }
 }
@@ -127,6 +130,10 @@ impl<'a> Row<'a> {
 
     /// Whether the record is whole: parentheses around exactly one field for each column.
     pub fn is_whole(&self) -> bool {
+        if self.relation.columns.is_empty() {
+            // The same text as of a single null.
+            return self.record == "()";
+        }
         let mut fields = Fields::new(self.record);
         fields.by_ref().count() == self.relation.columns.len() && fields.ended
     }
@@ -146,12 +153,10 @@ struct Fields<'a> {
 impl<'a> Fields<'a> {
     fn new(record: &'a str) -> Self {
         let rest = record.strip_prefix('(');
-        // A table without columns has the record `()`, which holds no field rather than one null.
-        let empty = rest == Some(")");
         Self {
             rest: rest.unwrap_or(""),
-            ended: empty,
-            done: empty || rest.is_none(),
+            ended: false,
+            done: rest.is_none(),
         }
     }
 
@@ -174,9 +179,8 @@ impl<'a> Iterator for Fields<'a> {
             return None;
         }
         if let Some(quoted) = self.rest.strip_prefix('"') {
-            let end = closing_quote(quoted.as_bytes());
+            let (end, doubled) = closing_quote(quoted.as_bytes());
             let (text, after) = quoted.split_at_checked(end).unwrap_or((quoted, ""));
-            let doubled = text.bytes().any(|byte| byte == b'"' || byte == b'\\');
             self.close(after.get(1..).unwrap_or(""));
             return Some(if doubled {
                 Cell::Doubled(text)
@@ -184,13 +188,8 @@ impl<'a> Iterator for Fields<'a> {
                 Cell::Plain(text)
             });
         }
-        let end = self
-            .rest
-            .bytes()
-            .position(|byte| byte == b',' || byte == b')');
-        let (text, after) = end
-            .and_then(|end| self.rest.split_at_checked(end))
-            .unwrap_or((self.rest, ""));
+        let end = scan::bare(self.rest.as_bytes());
+        let (text, after) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
         self.close(after);
         Some(if text.is_empty() {
             Cell::Null
@@ -200,17 +199,23 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// Where the quote that ends a quoted field stands; the text's end if it never comes.
-fn closing_quote(text: &[u8]) -> usize {
+/// Where the quote that ends a quoted field stands, the text's end if it never comes; and whether any
+/// quotes or backslashes come before it.
+fn closing_quote(text: &[u8]) -> (usize, bool) {
+    let mut doubled = false;
     let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        match byte {
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        at += scan::plain(rest);
+        match text.get(at..) {
             // Doubled quotes and backslashes are values, and so is whatever a lone backslash escapes.
-            b'\\' => at += 2,
-            b'"' if text.get(at + 1) == Some(&b'"') => at += 2,
-            b'"' => return at,
-            _ => at += 1,
+            Some([b'"', b'"', ..] | [b'\\', ..]) => {
+                doubled = true;
+                at += 2;
+            }
+            Some([b'"', ..]) => return (at, doubled),
+            Some([_control, ..]) => at += 1,
+            Some([]) | None => return (text.len(), doubled),
         }
     }
-    text.len()
 }

@@ -35,7 +35,7 @@ pub fn answer(id: u32, payload: &[u8], out: &mut Out) {
         Some(control) if *within == 1 => {
             let error = refusal(control.text(&text));
             out.flagged(Record::Script, 1, id, 0, &[], |payload| {
-                error.write(payload)
+                error.write(payload);
             });
         }
         _ => {

@@ -3,8 +3,6 @@
 //! The host parses the text once, sets each patch's value where its path says, and replaces each
 //! relation's number by an object of its own that many entries share.
 
-use std::mem;
-
 use super::json;
 use super::patch::Place;
 use super::value::Values;
@@ -68,29 +66,39 @@ fn write_entry(index: usize, entry: &Entry<'_>, values: &mut Values<'_>) {
     json.extend_from_slice(b"\",\"relation\":");
     json::integer(entry.relation.id.into(), json);
 
-    for (image, row) in [("old", old), ("new", new)] {
-        if let Some(row) = row {
-            write_image(index, image, row, values);
-        }
-    }
-    if let Some(row) = new.or(old) {
+    let old_is_whole = old.is_none_or(|old| write_image(index, "old", old, values));
+    let new_is_whole = new.is_none_or(|new| write_image(index, "new", new, values));
+    // What an update did not send is what its new image lacks.
+    let lacking = if new.is_some() {
+        new.filter(|_| !new_is_whole)
+    } else {
+        old.filter(|_| !old_is_whole)
+    };
+    if let Some(row) = lacking {
         write_unchanged(row, values.output.json);
     }
     values.output.json.push(b'}');
 }
 
-fn write_image(entry: usize, image: &'static str, row: &Row<'_>, values: &mut Values<'_>) {
+/// Writes an image of a row, and says whether every column was sent.
+fn write_image(entry: usize, image: &'static str, row: &Row<'_>, values: &mut Values<'_>) -> bool {
     let json = &mut *values.output.json;
     json.push(b',');
-    json::string(image, json);
+    json::string(image.as_bytes(), json);
     json.extend_from_slice(b":{");
-    let mut is_first = true;
-    for (column, cell) in row.cells().filter(|(_, cell)| *cell != Cell::Unsent) {
+    let start = json.len();
+    let mut is_whole = true;
+    for (column, cell) in row.cells() {
+        if cell == Cell::Unsent {
+            is_whole = false;
+            continue;
+        }
         let json = &mut *values.output.json;
-        if !mem::take(&mut is_first) {
+        if json.len() > start {
             json.push(b',');
         }
-        json::string(&column.name, json);
+        let name = column.name.as_bytes();
+        json::string(name, json);
         json.push(b':');
         values.cell(
             column.kind,
@@ -98,28 +106,23 @@ fn write_image(entry: usize, image: &'static str, row: &Row<'_>, values: &mut Va
             Place {
                 entry,
                 image,
-                column: &column.name,
+                column: name,
             },
         );
     }
     values.output.json.push(b'}');
+    is_whole
 }
 
 /// Names the columns that the source did not send.
 fn write_unchanged(row: &Row<'_>, json: &mut Vec<u8>) {
-    let mut unsent = row
-        .cells()
-        .filter(|(_, cell)| *cell == Cell::Unsent)
-        .peekable();
-    if unsent.peek().is_none() {
-        return;
-    }
     json.extend_from_slice(b",\"unchanged\":[");
-    for (index, (column, _)) in unsent.enumerate() {
-        if index > 0 {
+    let start = json.len();
+    for (column, _) in row.cells().filter(|(_, cell)| *cell == Cell::Unsent) {
+        if json.len() > start {
             json.push(b',');
         }
-        json::string(&column.name, json);
+        json::string(column.name.as_bytes(), json);
     }
     json.push(b']');
 }

@@ -1,55 +1,28 @@
 //! JSON's own text: strings, and integers of ours.
 
+use crate::row::scan;
+
 /// Writes a string.
-pub(super) fn string(text: &str, out: &mut Vec<u8>) {
+pub(super) fn string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     characters(text, out);
     out.push(b'"');
 }
 
 /// Writes what stands between a string's quotes.
-pub(super) fn characters(text: &str, out: &mut Vec<u8>) {
-    let mut rest = text.as_bytes();
+pub(super) fn characters(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
     loop {
-        let (plain, special) = rest.split_at_checked(plain(rest)).unwrap_or((rest, &[]));
-        out.extend_from_slice(plain);
+        let (plain, special) = rest
+            .split_at_checked(scan::plain(rest))
+            .unwrap_or((rest, &[]));
+        raw(plain, out);
         let Some((&byte, after)) = special.split_first() else {
             return;
         };
         escape(byte, out);
         rest = after;
     }
-}
-
-/// How many bytes come before the first that must be escaped in a string.
-pub(super) fn plain(text: &[u8]) -> usize {
-    let mut plain = 0;
-    let mut rest = text;
-    while let Some((&chunk, after)) = rest.split_first_chunk() {
-        let special = specials(u64::from_le_bytes(chunk));
-        if special != 0 {
-            return plain + special.trailing_zeros() as usize / 8;
-        }
-        plain += chunk.len();
-        rest = after;
-    }
-    let special = |&byte: &u8| byte < b' ' || byte == b'"' || byte == b'\\';
-    plain + rest.iter().position(special).unwrap_or(rest.len())
-}
-
-/// Marks the high bit of each of eight bytes that must be escaped.
-///
-/// The lowest mark is right; a borrow may set false ones above it.
-const fn specials(bytes: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = ONES << 7;
-    const QUOTES: u64 = ONES * b'"' as u64;
-    const BACKSLASHES: u64 = ONES * b'\\' as u64;
-    const SPACES: u64 = ONES * b' ' as u64;
-    let control = bytes.wrapping_sub(SPACES) & !bytes;
-    let quote = (bytes ^ QUOTES).wrapping_sub(ONES) & !(bytes ^ QUOTES);
-    let backslash = (bytes ^ BACKSLASHES).wrapping_sub(ONES) & !(bytes ^ BACKSLASHES);
-    (control | quote | backslash) & HIGHS
 }
 
 fn escape(byte: u8, out: &mut Vec<u8>) {
@@ -59,19 +32,26 @@ fn escape(byte: u8, out: &mut Vec<u8>) {
         b'\r' => b'r',
         b'\t' => b't',
         _ => {
-            let digit = |nibble: u8| {
-                if nibble < 10 {
-                    b'0' + nibble
-                } else {
-                    b'a' - 10 + nibble
-                }
-            };
-            out.extend_from_slice(b"\\u00");
-            out.extend_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
+            let [high, low] = [byte >> 4, byte & 0xf].map(|nibble| match nibble {
+                0..10 => b'0' + nibble,
+                _ => b'a' + nibble - 10,
+            });
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
             return;
         }
     };
     out.extend_from_slice(&[b'\\', short]);
+}
+
+/// Writes text that is JSON already.
+pub(super) fn raw(text: &[u8], out: &mut Vec<u8>) {
+    // Most is so short that a call to copy it would cost more than the copy.
+    if text.len() > 8 {
+        return out.extend_from_slice(text);
+    }
+    for &byte in text {
+        out.push(byte);
+    }
 }
 
 /// Writes an integer.
@@ -88,5 +68,5 @@ pub(super) fn integer(value: u64, out: &mut Vec<u8>) {
             break;
         }
     }
-    out.extend_from_slice(digits.get(start..).unwrap_or_default());
+    raw(digits.get(start..).unwrap_or_default(), out);
 }

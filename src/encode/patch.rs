@@ -17,7 +17,7 @@ pub(super) struct Place<'a> {
     /// `new` or `old`.
     pub(super) image: &'static str,
     /// The column's name.
-    pub(super) column: &'a str,
+    pub(super) column: &'a [u8],
 }
 
 /// A further step of the path, into an array or a document.
@@ -26,7 +26,7 @@ pub(super) enum Step<'a> {
     /// To an array's element.
     Index(usize),
     /// To an object's member, by its name as JSON writes it, quotes and all.
-    Key(&'a str),
+    Key(&'a [u8]),
 }
 
 /// What the host makes of a patch's text.
@@ -45,7 +45,7 @@ impl Output<'_> {
         place: Place<'_>,
         steps: &[Step<'_>],
         exotic: Exotic,
-        text: &str,
+        text: &[u8],
     ) {
         let (placeholder, kind) = match exotic {
             Exotic::BigInt => ("0", ",\"n\",\""),
@@ -57,19 +57,19 @@ impl Output<'_> {
         patches.extend_from_slice(b",[");
         json::integer(place.entry as u64, patches);
         patches.push(b',');
-        json::string(place.image, patches);
+        json::string(place.image.as_bytes(), patches);
         patches.push(b',');
         json::string(place.column, patches);
         for step in steps {
             patches.push(b',');
             match step {
                 Step::Index(index) => json::integer(*index as u64, patches),
-                Step::Key(key) => patches.extend_from_slice(key.as_bytes()),
+                Step::Key(key) => patches.extend_from_slice(key),
             }
         }
         // Digits need no escape.
         patches.extend_from_slice(kind.as_bytes());
-        patches.extend_from_slice(text.as_bytes());
+        patches.extend_from_slice(text);
         patches.extend_from_slice(b"\"]");
     }
 }

@@ -9,16 +9,17 @@ use super::document;
 use super::json;
 use super::number::{Fit, Number};
 use super::patch::{Exotic, Output, Place, Step};
+use crate::row::scan;
 use crate::row::{Cell, Kind, Scalar};
 
-/// Postgres's own limit, `MAXDIM`.
+/// PostgreSQL's own limit, `MAXDIM`.
 const MAX_DIMENSIONS: usize = 6;
 
 /// Writes cells.
 pub(super) struct Values<'o> {
     pub(super) output: Output<'o>,
     /// Where a text is written out whose quotes stand doubled.
-    scratch: String,
+    scratch: Vec<u8>,
 }
 
 /// Text that is not an array's.
@@ -31,33 +32,25 @@ impl<'o> Values<'o> {
                 json,
                 patches: Vec::new(),
             },
-            scratch: String::new(),
+            scratch: Vec::new(),
         }
     }
 
     /// Writes a cell. One that was not sent is the caller's to leave out; it has no value.
     pub(super) fn cell(&mut self, kind: Kind, cell: Cell<'_>, place: Place<'_>) {
         match cell {
-            Cell::Null | Cell::Unsent => self.output.json.extend_from_slice(b"null"),
-            Cell::Plain(text) => self.value(kind, text, place),
-            Cell::Doubled(text) if kind == Kind::Scalar(Scalar::Text) => {
-                self.output.json.push(b'"');
-                for piece in Pieces::of(text) {
-                    json::characters(piece, self.output.json);
-                }
-                self.output.json.push(b'"');
-            }
+            Cell::Null | Cell::Unsent => json::raw(b"null", self.output.json),
+            Cell::Plain(text) => self.value(kind, text.as_bytes(), place),
             Cell::Doubled(text) => {
                 let mut scratch = mem::take(&mut self.scratch);
-                scratch.clear();
-                scratch.extend(Pieces::of(text));
+                unescape(text.as_bytes(), &mut scratch);
                 self.value(kind, &scratch, place);
                 self.scratch = scratch;
             }
         }
     }
 
-    fn value(&mut self, kind: Kind, text: &str, place: Place<'_>) {
+    fn value(&mut self, kind: Kind, text: &[u8], place: Place<'_>) {
         match kind {
             Kind::Scalar(scalar) => self.scalar(scalar, text, place, &[]),
             Kind::Array(scalar) => {
@@ -71,16 +64,16 @@ impl<'o> Values<'o> {
         }
     }
 
-    fn scalar(&mut self, scalar: Scalar, text: &str, place: Place<'_>, steps: &[Step<'_>]) {
+    fn scalar(&mut self, scalar: Scalar, text: &[u8], place: Place<'_>, steps: &[Step<'_>]) {
         let output = &mut self.output;
-        let exact = match scalar {
+        let exact: Option<&[u8]> = match scalar {
             Scalar::Bool => match text {
-                "t" => Some("true"),
-                "f" => Some("false"),
+                b"t" => Some(b"true"),
+                b"f" => Some(b"false"),
                 _ => None,
             },
             Scalar::Bytes => {
-                let digits = text.strip_prefix("\\x");
+                let digits = text.strip_prefix(b"\\x");
                 if let Some(digits) = digits.filter(|digits| are_bytes(digits)) {
                     return output.exotic(place, steps, Exotic::Bytes, digits);
                 }
@@ -98,28 +91,28 @@ impl<'o> Values<'o> {
             Scalar::Text => None,
         };
         match exact {
-            Some(exact) => output.json.extend_from_slice(exact.as_bytes()),
+            Some(exact) => json::raw(exact, output.json),
             None => json::string(text, output.json),
         }
     }
 
-    /// Writes an array from Postgres's text of it: `{1,NULL,"a, b"}`.
+    /// Writes an array from PostgreSQL's text of it: `{1,NULL,"a, b"}`.
     ///
     /// One with bounds of its own, `[0:1]={…}`, is malformed here: in a JavaScript array they would be lost.
-    fn array(&mut self, scalar: Scalar, text: &str, place: Place<'_>) -> Result<(), Malformed> {
-        let mut scratch = String::new();
+    fn array(&mut self, scalar: Scalar, text: &[u8], place: Place<'_>) -> Result<(), Malformed> {
+        let mut scratch = Vec::new();
         // One index for each array that is open.
         let mut steps = Vec::new();
         let mut rest = text;
         loop {
-            if let Some(inner) = rest.strip_prefix('{') {
+            if let Some(inner) = rest.strip_prefix(b"{") {
                 if steps.len() == MAX_DIMENSIONS {
                     return Err(Malformed);
                 }
                 steps.push(Step::Index(0));
                 self.output.json.push(b'[');
                 rest = inner;
-                if !inner.starts_with('}') {
+                if !inner.starts_with(b"}") {
                     continue;
                 }
             } else if steps.is_empty() {
@@ -127,18 +120,17 @@ impl<'o> Values<'o> {
             } else {
                 let (element, after) = Element::leading(rest).ok_or(Malformed)?;
                 match element {
-                    Element::Null => self.output.json.extend_from_slice(b"null"),
+                    Element::Null => json::raw(b"null", self.output.json),
                     Element::Plain(text) => self.scalar(scalar, text, place, &steps),
                     Element::Escaped(text) => {
-                        scratch.clear();
-                        scratch.extend(Pieces::of(text));
+                        unescape(text, &mut scratch);
                         self.scalar(scalar, &scratch, place, &steps);
                     }
                 }
                 rest = after;
             }
 
-            while let Some(after) = rest.strip_prefix('}') {
+            while let Some(after) = rest.strip_prefix(b"}") {
                 self.output.json.push(b']');
                 rest = after;
                 steps.pop();
@@ -150,7 +142,7 @@ impl<'o> Values<'o> {
                     };
                 }
             }
-            rest = rest.strip_prefix(',').ok_or(Malformed)?;
+            rest = rest.strip_prefix(b",").ok_or(Malformed)?;
             self.output.json.push(b',');
             if let Some(Step::Index(index)) = steps.last_mut() {
                 *index += 1;
@@ -160,35 +152,35 @@ impl<'o> Values<'o> {
 }
 
 /// Whether digits are those of whole bytes.
-fn are_bytes(digits: &str) -> bool {
-    digits.len().is_multiple_of(2) && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+fn are_bytes(digits: &[u8]) -> bool {
+    digits.len().is_multiple_of(2) && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// An element in an array's text.
 enum Element<'a> {
     Null,
-    Plain(&'a str),
+    Plain(&'a [u8]),
     /// Text in which a backslash stands before each `"` and `\`.
-    Escaped(&'a str),
+    Escaped(&'a [u8]),
 }
 
 impl<'a> Element<'a> {
     /// The element that the text begins with, and what comes after it.
-    fn leading(text: &'a str) -> Option<(Self, &'a str)> {
-        let Some(quoted) = text.strip_prefix('"') else {
-            let end = text.find([',', '}', '{', '"', '\\'])?;
+    fn leading(text: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let Some(quoted) = text.strip_prefix(b"\"") else {
+            let end = text.iter().position(|byte| b",}{\"\\".contains(byte))?;
             let (element, after) = text.split_at_checked(end)?;
             return match element {
-                "" => None,
-                "NULL" => Some((Self::Null, after)),
+                b"" => None,
+                b"NULL" => Some((Self::Null, after)),
                 _ => Some((Self::Plain(element), after)),
             };
         };
         let mut end = 0;
         let mut is_escaped = false;
         loop {
-            end += json::plain(quoted.as_bytes().get(end..)?);
-            match quoted.as_bytes().get(end)? {
+            end += scan::plain(quoted.get(end..)?);
+            match quoted.get(end)? {
                 b'"' => break,
                 b'\\' => {
                     is_escaped = true;
@@ -207,57 +199,24 @@ impl<'a> Element<'a> {
     }
 }
 
-/// Text in pieces, without the quotes and backslashes that only stand there for others.
+/// Writes text out without what stands there for others' sake only.
 ///
-/// It reads both forms that Postgres has of it: a backslash before any character means that
-/// character, and two quotes are one.
-struct Pieces<'a> {
-    rest: &'a str,
-    /// Where to look on: past a character that a backslash stood before.
-    from: usize,
-}
-
-impl<'a> Pieces<'a> {
-    const fn of(text: &'a str) -> Self {
-        Self {
-            rest: text,
-            from: 0,
-        }
-    }
-}
-
-impl<'a> Iterator for Pieces<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let bytes = self.rest.as_bytes();
-        let mut end = self.from;
-        loop {
-            end += json::plain(bytes.get(end..).unwrap_or_default());
-            let (piece, rest) = match bytes.get(end) {
-                Some(b'\\') => {
-                    self.from = 1;
-                    (self.rest.get(..end)?, self.rest.get(end + 1..)?)
-                }
-                Some(b'"') => {
-                    self.from = 0;
-                    let rest = self.rest.get(end + 1..)?;
-                    (
-                        self.rest.get(..=end)?,
-                        rest.strip_prefix('"').unwrap_or(rest),
-                    )
-                }
-                Some(_) => {
-                    end += 1;
-                    continue;
-                }
-                None => (self.rest, ""),
-            };
-            self.rest = rest;
-            return Some(piece);
-        }
+/// It reads both of PostgreSQL's ways: a backslash before any character means that character, and two
+/// quotes are one.
+fn unescape(text: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    let mut rest = text;
+    loop {
+        let (plain, special) = rest
+            .split_at_checked(scan::plain(rest))
+            .unwrap_or((rest, &[]));
+        json::raw(plain, out);
+        rest = match special {
+            [b'\\', byte, after @ ..] | [byte @ b'"', b'"', after @ ..] | [byte, after @ ..] => {
+                out.push(*byte);
+                after
+            }
+            [] => return,
+        };
     }
 }

@@ -1,11 +1,13 @@
 //! The promises of the core, one file each.
 
 mod decode_log;
+mod encode;
 mod engine;
 mod feed;
 mod host;
 mod reader;
 mod ring;
+mod row;
 mod selector;
 mod sim;
 mod sql;
