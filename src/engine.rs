@@ -22,7 +22,7 @@ const RETRY_MS: (u64, u64) = (100, 10_000);
 
 /// What an engine is opened with.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Options {
     /// Rows of one reading, so that the database is soon free for its user again.
     pub max_read_rows: u32,
@@ -48,6 +48,17 @@ impl Default for Options {
             retain_ms: 24 * 60 * 60 * 1_000,
             quarantine: Vec::new(),
         }
+    }
+}
+
+impl Options {
+    /// Refuses options under which no reading would bring anything, or no entry be kept.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.max_read_rows > 0 && self.max_read_bytes > 0 && self.retain_entries > 0 {
+            return Ok(());
+        }
+        let message = "maxReadRows, maxReadBytes and retainEntries must be above 0";
+        Err(Error::new(Code::BadOptions, message))
     }
 }
 

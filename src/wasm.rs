@@ -33,6 +33,7 @@ impl Boundary {
     ) -> Result<Self, JsError> {
         let options: Options = serde_wasm_bindgen::from_value(options)
             .map_err(|error| JsError::new(&format!("bad_options: {error}")))?;
+        options.check()?;
         Ok(Self {
             engine: Engine::new(options),
             input: Vec::new(),

@@ -29,7 +29,11 @@ fn input(engine: &mut Boundary, kind: u8, payload: &[u8]) -> Vec<(u8, Vec<u8>)> 
     view(engine, at, payload.len()).copy_from(payload);
     let length = engine.input(kind, 1, payload.len(), 1_000.0);
     assert_eq!(length, engine.out_len());
-    let bytes = view(engine, engine.out_ptr(), length).to_vec();
+    // A copy outside this memory first: making room for it here may move what is viewed.
+    let size = u32::try_from(length).unwrap_throw();
+    let bytes = view(engine, engine.out_ptr(), length)
+        .slice(0, size)
+        .to_vec();
     let mut records = Vec::new();
     let mut rest = bytes.as_slice();
     while let Some((header, after)) = rest.split_first_chunk::<32>() {
@@ -86,7 +90,7 @@ fn an_unknown_kind_of_input_brings_nothing() {
 #[test]
 fn text_of_any_size_goes_in_and_comes_out_whole() {
     let mut engine = engine();
-    for power in [10, 16, 20, 24, 26] {
+    for power in [10, 16, 20, 23] {
         let text = "é".repeat(1 << (power - 1));
         let payload = format!("\0select '{text}'");
         let records = input(&mut engine, SQL, payload.as_bytes());
@@ -101,16 +105,19 @@ fn text_of_any_size_goes_in_and_comes_out_whole() {
 }
 
 #[test]
-fn options_that_are_none_are_refused() {
-    let options = Object::new();
-    Reflect::set(&options, &"maxReedRows".into(), &1.into()).unwrap_throw();
-    assert!(Boundary::new(options.unchecked_into()).is_err());
+fn options_that_make_no_sense_are_refused() {
+    for (name, value) in [("maxReadRows", "many".into()), ("maxReadRows", 0.into())] {
+        let options = Object::new();
+        let value: JsValue = value;
+        Reflect::set(&options, &name.into(), &value).unwrap_throw();
+        assert!(Boundary::new(options.unchecked_into()).is_err());
+    }
 }
 
 #[test]
 fn several_engines_share_the_memory_without_harm() {
     let mut engines: Vec<Boundary> = (0..10).map(|_| engine()).collect();
     for engine in &mut engines {
-        assert!(!input(engine, WAKE, &[7; 100_000]).is_empty());
+        assert!(!input(engine, WAKE, &vec![7; 100_000]).is_empty());
     }
 }
