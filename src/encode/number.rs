@@ -1,7 +1,5 @@
 //! Numbers as text, and what JavaScript makes of them.
 
-use std::io::Write;
-
 /// The text of a number, in JSON's grammar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number<'a> {
@@ -92,12 +90,8 @@ impl<'a> Number<'a> {
         let Some(double) = self.double() else {
             return false;
         };
-        // No double is printed longer.
-        let mut buffer = [b' '; 32];
-        if write!(&mut buffer[..], "{double:?}").is_err() {
-            return false;
-        }
-        let printed = buffer.trim_ascii_end();
+        let mut buffer = zmij::Buffer::new();
+        let printed = buffer.format(double).as_bytes();
         if printed == self.text {
             return true;
         }
