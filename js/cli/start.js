@@ -66,7 +66,8 @@ async function run(sql) {
 
 /** @param {Commit} commit */
 function show({ txId, seq, entries }) {
-  console.log(cyan(`commit ${txId}`), dim(`seq ${seq}, ${entries.length} entries`))
+  const count = entries.length === 1 ? '1 entry' : `${entries.length} entries`
+  console.log(cyan(`commit ${txId}`), dim(`seq ${seq}, ${count}`))
   for (const entry of entries) console.log(`  ${signs[entry.op]} ${describe(entry)}`)
 }
 
