@@ -109,8 +109,7 @@ export class Boundary {
   }
 
   close() {
-    open.delete(this)
-    this.#engine.free()
+    if (open.delete(this)) this.#engine.free()
   }
 
   /** @param {Uint8Array | string} payload */

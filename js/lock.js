@@ -7,13 +7,13 @@ export class Lock {
   #held = false
 
   /**
-   * Waits for the lock; gives the function that releases it. Whenever patience ends first, `refuse` is asked
-   * for an error, and where it has one, the waiting is over.
+   * Waits for the lock; gives the function that releases it. Meanwhile `refusal` is asked for an error every
+   * so often, and where it has one, the waiting is over.
    *
-   * @param {{ patienceMs: number, refuse: () => Error | null }} [limit]
+   * @param {{ askEveryMs: number, refusal: () => Error | null }} [patience]
    * @returns {Promise<() => void>}
    */
-  acquire(limit) {
+  acquire(patience) {
     return new Promise((resolve, reject) => {
       /** @type {ReturnType<typeof setInterval> | undefined} */
       let timer
@@ -30,14 +30,14 @@ export class Lock {
       }
       if (!this.#held) return enter()
       this.#waiting.push(enter)
-      if (!limit) return
+      if (!patience) return
       timer = setInterval(() => {
-        const refusal = limit.refuse()
+        const refusal = patience.refusal()
         if (!refusal) return
         clearInterval(timer)
         this.#waiting.splice(this.#waiting.indexOf(enter), 1)
         reject(refusal)
-      }, limit.patienceMs)
+      }, patience.askEveryMs)
     })
   }
 
@@ -46,10 +46,10 @@ export class Lock {
    *
    * @template T
    * @param {() => Promise<T>} work
-   * @param {{ patienceMs: number, refuse: () => Error | null }} [limit]
+   * @param {{ askEveryMs: number, refusal: () => Error | null }} [patience]
    */
-  async hold(work, limit) {
-    const release = await this.acquire(limit)
+  async hold(work, patience) {
+    const release = await this.acquire(patience)
     try {
       return await work()
     } finally {

@@ -128,8 +128,10 @@ export class Loop {
   /** Ends every subscription, each after what it still has to be given, and then the engine. */
   async close() {
     await Promise.all([...this.#subscriptions.values()].map((it) => it.abort()))
-    this.#failure ??= new MillstreamError('closed', 'this client is closed')
-    clearTimeout(this.#timer)
+    // Whoever subscribed meanwhile is told.
+    this.fail(
+      new MillstreamError('closed', 'this client is closed; make a new one over the same PGlite'),
+    )
     this.#boundary.close()
   }
 
@@ -184,12 +186,9 @@ export class Loop {
       }
       case Kind.gap:
         return this.#gap(record)
-      case Kind.started: {
-        const subscription = this.#subscriptions.get(record.id)
-        if (subscription) subscription.reached ??= record.seq
-        subscription?.started.resolve()
+      case Kind.started:
+        this.#subscriptions.get(record.id)?.begin(record.seq)
         return
-      }
       case Kind.closed: {
         const refusal = record.payload.length > 0 ? json(record) : null
         const error = refusal && new MillstreamError(refusal.code, refusal.message)
@@ -298,7 +297,8 @@ export class Loop {
   /** @param {Subscription} subscription */
   #declare({ id, declaration, reached }) {
     const since = reached ?? declaration.since
-    this.#input(Input.subscribe, id, JSON.stringify({ ...declaration, since }))
+    const resumes = reached !== null
+    this.#input(Input.subscribe, id, JSON.stringify({ ...declaration, since, resumes }))
   }
 
   /**
@@ -329,6 +329,7 @@ export class Loop {
     this.#unacked.clear()
     clearTimeout(this.#timer)
     for (const subscription of this.#subscriptions.values()) {
+      subscription.rewind()
       this.#declare(subscription)
       if (subscription.leaving) this.#input(Input.unsubscribe, subscription.id, new Uint8Array(1))
     }

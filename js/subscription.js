@@ -34,6 +34,8 @@ export class Subscription {
   leaving = false
   /** @type {number | null} The last commit that reached it, once it has begun. */
   reached = null
+  /** The last commit its callback was called with, or what it began after. */
+  #called = 0
   /** The last commit that its callback is done with. */
   taken = 0
 
@@ -56,6 +58,24 @@ export class Subscription {
     }
   }
 
+  /** Settles when it has ended. */
+  get ended() {
+    return this.#ended.promise
+  }
+
+  /** @param {number} seq after which entry it begins */
+  begin(seq) {
+    this.reached ??= seq
+    this.#called ||= seq
+    this.started.resolve()
+  }
+
+  /** Gives back what its callback was not called with yet: the log has it still. */
+  rewind() {
+    if (this.#waiting.length > 0) this.reached = this.#called
+    this.#waiting.length = 0
+  }
+
   /** @param {LazyCommit} commit */
   push(commit) {
     this.reached = commit.seq
@@ -68,6 +88,7 @@ export class Subscription {
   #run() {
     for (let next = this.#waiting.shift(); next && !this.aborted; next = this.#waiting.shift()) {
       const { seq } = next
+      this.#called = seq
       const result = this.#call(next)
       if (isThenable(result)) {
         const done = () => {
@@ -129,7 +150,6 @@ export class Subscription {
   end(error) {
     this.aborted = true
     this.#waiting.length = 0
-    this.#iteration?.end()
     if (error === undefined) {
       this.started.resolve()
     } else {
@@ -137,6 +157,7 @@ export class Subscription {
       // Without effect where it was refused before it began.
       if (this.reached !== null) this.fail(error)
     }
+    this.#iteration?.end()
     this.#ended.resolve()
   }
 
@@ -183,6 +204,8 @@ class Iteration {
 
   /** @param {Commit} commit */
   offer(commit) {
+    // Whoever has stopped iterating takes nothing more, and keeps nobody waiting.
+    if (this.#ended) return undefined
     const taken = deferred()
     this.#offered = { commit, taken: taken.resolve }
     this.#changed.resolve()
@@ -196,7 +219,8 @@ class Iteration {
    */
   fail(error) {
     if (this.#ended) return false
-    this.#errors.push(error)
+    // The first error ends the iteration, so that no other is ever asked for.
+    if (this.#errors.length === 0) this.#errors.push(error)
     this.#changed.resolve()
     return true
   }

@@ -167,7 +167,9 @@ impl Engine {
 
     fn subscribe(&mut self, id: u32, payload: &[u8], now: u64, out: &mut Out) {
         match parse_declaration(payload) {
-            Ok((selector, since)) => self.dispatch.subscribe(id, selector, since, now),
+            Ok((selector, since, resumes)) => {
+                self.dispatch.subscribe(id, selector, since, resumes, now);
+            }
             Err(error) => {
                 out.record(Record::Closed, id, 0, &[], |payload| error.write(payload));
             }
@@ -410,18 +412,22 @@ fn along<'a>(
     }
 }
 
-fn parse_declaration(payload: &[u8]) -> Result<(Selector, Since), Error> {
+fn parse_declaration(payload: &[u8]) -> Result<(Selector, Since, bool), Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Declaration {
         selector: Value,
         since: Value,
+        #[serde(default)]
+        resumes: bool,
     }
     let declaration: Declaration = serde_json::from_slice(payload)
         .map_err(|error| Error::new(Code::BadOptions, error.to_string()))?;
+    let selector = Selector::parse(&declaration.selector)?;
     Ok((
-        Selector::parse(&declaration.selector)?,
+        selector,
         parse_since(&declaration.since)?,
+        declaration.resumes,
     ))
 }
 

@@ -11,7 +11,7 @@
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum Input {
-    /// A subscription of this id: JSON `{ selector, since }`.
+    /// A subscription of this id: JSON `{ selector, since, resumes }`.
     Subscribe = 1,
     /// The subscription of this id ends. A payload of one byte, 1, says that its own callback asked.
     Unsubscribe = 2,

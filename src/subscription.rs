@@ -25,6 +25,8 @@ pub struct Subscription {
     pub class: usize,
     /// Where it stands in the log.
     pub place: Place,
+    /// Whether it had begun before, under another engine.
+    pub resumes: bool,
     /// Whether it is on its way out.
     pub closing: Option<Closing>,
     given: VecDeque<(u64, usize)>,
@@ -65,10 +67,11 @@ pub enum Closing {
 
 impl Subscription {
     /// A subscription that has not begun.
-    pub const fn new(class: usize, since: Since, now: u64) -> Self {
+    pub const fn new(class: usize, since: Since, resumes: bool, now: u64) -> Self {
         Self {
             class,
             place: Place::Starting(since, Mark::Wanted),
+            resumes,
             closing: None,
             given: VecDeque::new(),
             given_bytes: 0,

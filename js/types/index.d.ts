@@ -1,4 +1,4 @@
-// The public face of `millstream`: what every door and every client shares.
+// The public face of `millstream`: what all clients share.
 
 /** What went wrong, as a stable word. */
 export type ErrorCode =
@@ -119,7 +119,8 @@ export interface Subscription extends AsyncIterable<Commit> {
   on(event: 'error', listener: (error: unknown) => void): this
   /**
    * Ends it, after it was given every commit that had succeeded before the call. Waits for a callback that is
-   * still at work, but no longer than a second for each; called from the callback itself, it ends at once.
+   * still at work, but no longer than a second for each; called from the callback itself before its first
+   * await, it ends at once.
    */
   abort(): Promise<void>
 }

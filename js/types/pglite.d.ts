@@ -6,7 +6,10 @@ import type { Wal } from './index.js'
 export type { Results }
 
 export interface PGliteClientOptions {
-  /** How much of the log is kept; 100,000 entries and a day unless said otherwise. */
+  /**
+   * How much of the log is kept; 100,000 entries and a day unless said otherwise. It is trimmed when somebody
+   * commits: a database at rest keeps what it has.
+   */
   retention?: { entries?: number; ageMs?: number }
   /** How many entries the log may hold when nobody trims it; 1,000,000 unless said otherwise. */
   maxLogEntries?: number

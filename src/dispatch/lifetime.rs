@@ -13,11 +13,19 @@ use crate::selector::Selector;
 use crate::subscription::{Closing, Mark, PATIENCE_MS, Place, Subscription};
 
 impl Dispatch {
-    /// Takes a subscription in. It begins with the next reading.
-    pub fn subscribe(&mut self, id: u32, selector: Selector, since: Since, now: u64) {
+    /// Takes a subscription in. It begins with the next reading. One that `resumes` had begun before, under
+    /// an engine that stopped, and what it names may be gone since.
+    pub fn subscribe(
+        &mut self,
+        id: u32,
+        selector: Selector,
+        since: Since,
+        resumes: bool,
+        now: u64,
+    ) {
         let class = self.routes.join(selector, self.tip);
         self.subscriptions
-            .insert(id, Subscription::new(class, since, now));
+            .insert(id, Subscription::new(class, since, resumes, now));
         self.marking.insert(id);
     }
 
@@ -105,6 +113,7 @@ impl Dispatch {
             .subscriptions
             .get(&id)
             .and_then(|it| self.routes.class(it.class));
+        let class = class.filter(|_| self.subscriptions.get(&id).is_some_and(|it| !it.resumes));
         for (namespace, name) in class.into_iter().flat_map(|class| class.selector.named()) {
             let is_it = |it: &Rc<Relation>| it.namespace == namespace && it.name == name;
             if !relations.current().any(is_it) {

@@ -12,6 +12,8 @@ export interface EngineOptions {
 export interface Declaration {
   selector: unknown
   since: 'now' | 'start' | number
+  /** Whether it had begun before, under an engine that stopped. */
+  resumes?: boolean
 }
 
 /** The payload of `Script`, when the script may run. */

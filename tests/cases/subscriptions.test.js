@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PGlite } from '@electric-sql/pglite'
 import { PGliteClient } from 'millstream/pglite'
 import { open, told } from './support.js'
 
@@ -130,4 +131,69 @@ test('abort hands over what was committed before it, or says what it kept back',
   await ending
   assert.ok(heard.length === 1)
   if (heard[0] !== 'unfinished') assert.deepEqual(heard, [['insert', 'parting', { id: 1 }]])
+})
+
+test('an onError that throws hurts nobody, and the client still closes', async (context) => {
+  const printed = context.mock.method(console, 'error', () => undefined)
+  const client = new PGliteClient(pglite, {
+    onError: () => {
+      throw new Error('from onError')
+    },
+  })
+  await client.exec('create table thrown (id int primary key)')
+  let calls = 0
+  const sub = await client.wal.subscribe({ public: 'thrown' }, () => {
+    calls += 1
+    throw new Error('from the callback')
+  })
+  await client.query('insert into thrown values (1)')
+  await client.query('insert into thrown values (2)')
+  await sub.abort()
+  await client.close()
+  assert.equal(calls, 2)
+  assert.deepEqual(
+    printed.mock.calls.map(({ arguments: [error] }) => String(error)),
+    ['Error: from onError', 'Error: from onError'],
+  )
+})
+
+test('a closed client says so, however often it is closed', async () => {
+  const client = new PGliteClient(pglite)
+  await client.query('select 1')
+  await Promise.all([client.close(), client.close()])
+  await client.close()
+  await assert.rejects(client.query('select 1'), { code: 'closed' })
+  await assert.rejects(
+    client.wal.subscribe(() => undefined),
+    { code: 'closed' },
+  )
+})
+
+test('whoever leaves an iteration leaves at once, whatever else is waiting', async () => {
+  await db.exec('create table left_early (id int primary key)')
+  /** @type {unknown[]} */
+  const errors = []
+  const sub = await db.wal.subscribe({ public: 'left_early' }, undefined, {
+    onError: (error) => errors.push(error),
+  })
+  for (let id = 0; id < 5; id++) await db.query('insert into left_early values ($1)', [id])
+  for await (const _ of sub) break
+  assert.ok(sub.aborted)
+  assert.deepEqual(errors, [])
+})
+
+test('a database that is closed under an iteration ends it with the reason', async () => {
+  const closing = await PGlite.create()
+  const client = new PGliteClient(closing)
+  await client.exec('create table gone (id int primary key)')
+  const sub = await client.wal.subscribe({ public: 'gone' })
+  await closing.query('insert into gone values (1)')
+  const iterating = (async () => {
+    for await (const _ of sub) {
+      await closing.close()
+      // Whatever makes the engine read again finds the database closed.
+      await client.wal.subscribe(() => undefined).catch(() => undefined)
+    }
+  })()
+  await assert.rejects(iterating, { code: 'database_closed' })
 })

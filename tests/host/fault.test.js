@@ -88,6 +88,21 @@ describe('an engine that stops', () => {
     )
   })
 
+  test('once, after a table of the selector was dropped: the others are still delivered', async () => {
+    await db.query('create table doomed (id int primary key)')
+    /** @type {number[]} */
+    const seen = []
+    const sub = await db.wal.subscribe(
+      { public: ['doomed', 'users'] },
+      (/** @type {any} */ commit) => seen.push(...ids(commit)),
+    )
+    await db.query('drop table doomed')
+    await db.query(`select 'stop the engine'`)
+    await db.query('insert into users values (100)')
+    await sub.abort()
+    assert.deepEqual(seen, [100])
+  })
+
   test('too often: subscriptions end with an error, and writes go on', async () => {
     /** @type {any[]} */
     const errors = []
@@ -109,6 +124,6 @@ describe('an engine that stops', () => {
       { code: 'engine_failed' },
     )
     const { rows } = await pglite.query('select count(*)::int as n from users')
-    assert.deepEqual(rows, [{ n: 8 }])
+    assert.deepEqual(rows, [{ n: 9 }])
   })
 })

@@ -26,8 +26,11 @@ export class PGliteClient {
   #lock = new Lock()
   /** @type {Promise<Loop> | null} */
   #connected = null
+  /** @type {Promise<void> | null} */
+  #closed = null
   /** @type {Transaction | null} The transaction that holds the lock. */
   #transaction = null
+  #begunMs = 0
   /** @type {() => Promise<void>} */
   #unlisten = async () => undefined
 
@@ -41,7 +44,7 @@ export class PGliteClient {
   constructor(pglite, options = {}) {
     this.#pglite = pglite
     this.#options = checkOptions(options)
-    this.#report = options.onError ?? ((/** @type {unknown} */ error) => console.error(error))
+    this.#report = guarded(options.onError)
     this.wal = new Wal(
       async () => {
         const loop = await this.connect()
@@ -55,15 +58,21 @@ export class PGliteClient {
 
   /** Connects, which the first use does by itself: the log is set up where it is not there yet. */
   async connect() {
+    if (this.#closed) {
+      throw new MillstreamError(
+        'closed',
+        'this client is closed; make a new one over the same PGlite',
+      )
+    }
     this.#connected ??= this.#connect()
+    const connected = this.#connected
     try {
-      await this.#connected
+      return await connected
     } catch (error) {
       // The next use tries again.
-      this.#connected = null
+      if (this.#connected === connected) this.#connected = null
       throw error
     }
-    return this.#loop()
   }
 
   async #connect() {
@@ -76,11 +85,6 @@ export class PGliteClient {
     )
     this.#unlisten = await this.#pglite.listen('millstream', () => loop.wake())
     return loop
-  }
-
-  #loop() {
-    if (!this.#connected) throw new MillstreamError('closed', 'this client is closed')
-    return this.#connected
   }
 
   /**
@@ -149,6 +153,7 @@ export class PGliteClient {
         loop.split(sql, within),
       )
       this.#transaction = transaction
+      this.#begunMs = Date.now()
       transaction.over.then(() => {
         this.#transaction = null
         release()
@@ -186,10 +191,14 @@ export class PGliteClient {
    * Rolls back a transaction that is still open, and ends every subscription after what it still has to be
    * given. The database stays open.
    */
-  async close() {
-    if (!this.#connected) return
+  close() {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close() {
     const loop = await this.#connected
-    this.#connected = null
+    if (!loop) return
     if (this.#transaction?.ended === false) await this.#transaction.rollback()
     await loop.close()
     if (!this.#pglite.closed) await this.#unlisten()
@@ -208,16 +217,17 @@ export class PGliteClient {
     return this.#lock.hold(work, this.#patience)
   }
 
-  /** Waiting for the lock ends only where it is the application's own transaction that holds it. */
+  /** Waiting for the lock ends only where one transaction of the application's own holds it for too long. */
   #patience = {
-    patienceMs: TRANSACTION_PATIENCE_MS,
-    refuse: () =>
-      this.#transaction &&
-      new MillstreamError(
-        'transaction_open',
-        `a transaction has been open for over ${TRANSACTION_PATIENCE_MS / 1_000} s: commit it or roll it ` +
-          'back, or pass it along as { tx }',
-      ),
+    askEveryMs: 500,
+    refusal: () =>
+      this.#transaction && Date.now() - this.#begunMs >= TRANSACTION_PATIENCE_MS
+        ? new MillstreamError(
+            'transaction_open',
+            `a transaction has been open for over ${TRANSACTION_PATIENCE_MS / 1_000} s: commit it or roll ` +
+              'it back, or pass it along as { tx }',
+          )
+        : null,
   }
 
   /**
@@ -274,7 +284,12 @@ class Wal {
       await subscription.abort()
       throw signal.reason
     }
-    signal?.addEventListener('abort', () => subscription.abort(), { once: true })
+    if (signal) {
+      const abort = () => subscription.abort()
+      signal.addEventListener('abort', abort, { once: true })
+      // A signal may outlive many subscriptions.
+      subscription.ended.then(() => signal.removeEventListener('abort', abort))
+    }
     return subscription
   }
 
@@ -331,6 +346,22 @@ function checkOptions({ onError: _, retention = {}, maxLogEntries = 1_000_000, .
       ...(entries !== undefined && { retainEntries: entries }),
       ...(ageMs !== undefined && { retainMs: ageMs }),
     },
+  }
+}
+
+/**
+ * A listener that cannot throw: there is nobody left to tell but the console.
+ *
+ * @param {((error: unknown) => void) | undefined} listener
+ * @returns {(error: unknown) => void}
+ */
+function guarded(listener = (error) => console.error(error)) {
+  return (error) => {
+    try {
+      listener(error)
+    } catch (another) {
+      console.error(another)
+    }
   }
 }
 

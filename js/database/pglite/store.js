@@ -42,8 +42,9 @@ export class PGliteStore {
   trim(order) {
     return this.#lock.hold(async () => {
       this.#refuseClosed()
-      await this.#pglite.exec(trim(order))
-      this.#trimmed += order.limit
+      const [result] = await this.#pglite.exec(trim(order))
+      const [row] = /** @type {{ trimmed: number }[]} */ (result?.rows ?? [])
+      this.#trimmed += row?.trimmed ?? 0
       if (this.#trimmed < VACUUM_EVERY) return
       this.#trimmed = 0
       await this.#pglite.exec('vacuum millstream.log')
