@@ -119,7 +119,7 @@ export class Loop {
     this.#script = null
     this.#input(Input.sql, 0, `${within ? '\u0001' : '\0'}${sql}`)
     const record = /** @type {Record | null} */ (this.#script)
-    if (!record) return { statements: 1, opens: false, steps: [{ sql, alone: false }] }
+    if (!record) return { opens: false, steps: [sql] }
     const answer = json(record)
     if (record.flags === 1) throw new MillstreamError(answer.code, answer.message)
     return answer
@@ -129,9 +129,7 @@ export class Loop {
   async close() {
     await Promise.all([...this.#subscriptions.values()].map((it) => it.abort()))
     // Whoever subscribed meanwhile is told.
-    this.fail(
-      new MillstreamError('closed', 'this client is closed; make a new one over the same PGlite'),
-    )
+    this.fail(closed())
     this.#boundary.close()
   }
 
@@ -334,4 +332,9 @@ export class Loop {
       if (subscription.leaving) this.#input(Input.unsubscribe, subscription.id, new Uint8Array(1))
     }
   }
+}
+
+/** The refusal of a client that was closed. */
+export function closed() {
+  return new MillstreamError('closed', 'this client is closed; make a new one over the same database')
 }

@@ -1,66 +1,26 @@
 //! The engine: inputs in, records out, and the one place that names the stations in their order.
 
+mod declaration;
+mod options;
+
 use std::cell::Cell;
 
-use serde::Deserialize;
-use serde_json::Value;
+pub(crate) use declaration::Declaration;
+pub use options::Options;
 
 use crate::decode::log::Reading;
 use crate::dispatch::{Dispatch, Way};
 use crate::error::{Code, Error};
-use crate::feed::{Feed, Retention, Since, Trim, Trimmer};
+use crate::feed::{Feed, Retention, Trim, Trimmer};
 use crate::reader::{Along, End, Reader, Relations};
 use crate::record::{Input, Out, Record};
 use crate::script;
-use crate::selector::Selector;
 use crate::subscription::Mark;
 
 /// How long to wait before reading a log again that somebody's open transaction hides.
 const UNSETTLED_MS: u64 = 50;
 /// How long to wait after a first failed reading, and at most after many.
 const RETRY_MS: (u64, u64) = (100, 10_000);
-
-/// What an engine is opened with.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Options {
-    /// Rows of one reading, so that the database is soon free for its user again.
-    pub max_read_rows: u32,
-    /// Bytes of one reading, though never less than one row.
-    pub max_read_bytes: u32,
-    /// The size from which a commit is given in parts.
-    pub max_commit_bytes: usize,
-    /// How many entries the log keeps.
-    pub retain_entries: u64,
-    /// How long the log keeps an entry.
-    pub retain_ms: u64,
-    /// Entries that stopped an engine twice, and are not to be touched again.
-    pub quarantine: Vec<u64>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            max_read_rows: 256,
-            max_read_bytes: 1 << 20,
-            max_commit_bytes: 8 << 20,
-            retain_entries: 100_000,
-            retain_ms: 24 * 60 * 60 * 1_000,
-            quarantine: Vec::new(),
-        }
-    }
-}
-
-impl Options {
-    /// Refuses options under which no reading would bring anything, or no entry be kept.
-    pub fn check(&self) -> Result<(), Error> {
-        if self.max_read_rows > 0 && self.max_read_bytes > 0 && self.retain_entries > 0 {
-            return Ok(());
-        }
-        let message = "maxReadRows, maxReadBytes and retainEntries must be above 0";
-        Err(Error::new(Code::BadOptions, message))
-    }
-}
 
 /// A change-stream engine over one log.
 ///
@@ -166,10 +126,8 @@ impl Engine {
     }
 
     fn subscribe(&mut self, id: u32, payload: &[u8], now: u64, out: &mut Out) {
-        match parse_declaration(payload) {
-            Ok((selector, since, resumes)) => {
-                self.dispatch.subscribe(id, selector, since, resumes, now);
-            }
+        match Declaration::parse(payload) {
+            Ok(declaration) => self.dispatch.subscribe(id, declaration, now),
             Err(error) => {
                 out.record(Record::Closed, id, 0, &[], |payload| error.write(payload));
             }
@@ -409,37 +367,6 @@ fn along<'a>(
         relations,
         unfit,
         in_flight,
-    }
-}
-
-fn parse_declaration(payload: &[u8]) -> Result<(Selector, Since, bool), Error> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Declaration {
-        selector: Value,
-        since: Value,
-        #[serde(default)]
-        resumes: bool,
-    }
-    let declaration: Declaration = serde_json::from_slice(payload)
-        .map_err(|error| Error::new(Code::BadOptions, error.to_string()))?;
-    let selector = Selector::parse(&declaration.selector)?;
-    Ok((
-        selector,
-        parse_since(&declaration.since)?,
-        declaration.resumes,
-    ))
-}
-
-fn parse_since(since: &Value) -> Result<Since, Error> {
-    match (since.as_str(), since.as_u64()) {
-        (Some("now"), _) => Ok(Since::Now),
-        (Some("start"), _) => Ok(Since::Start),
-        (_, Some(seq)) => Ok(Since::Seq(seq)),
-        (_, None) => Err(Error::new(
-            Code::BadSince,
-            format!("since is {since}; it may be 'now', 'start' or the seq of a commit"),
-        )),
     }
 }
 

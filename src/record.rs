@@ -69,7 +69,7 @@ pub enum Record {
     Closed = 7,
     /// Something is wrong that concerns everybody: JSON `{ code, message }`.
     Fault = 8,
-    /// The script of this id: JSON `{ statements, opens, steps }` or, with flag 1, `{ code, message }`.
+    /// The script of this id: JSON `{ opens, steps }` or, with flag 1, `{ code, message }`.
     Script = 9,
     /// Nothing more until an input, or until `seq` (ms) where it is not the largest number. Always last.
     Wait = 10,

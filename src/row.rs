@@ -26,13 +26,6 @@ pub struct Relation {
     pub dropped: bool,
 }
 
-impl Relation {
-    /// Whether a column is part of the primary key.
-    pub fn is_key(&self, column: &Column) -> bool {
-        self.key_columns.contains(&column.name)
-    }
-}
-
 /// One column of a relation.
 #[derive(Debug)]
 pub struct Column {

@@ -6,22 +6,13 @@ use crate::error::{Code, Error};
 use crate::record::{Out, Record};
 use crate::sql::{self, Dialect, Kind, Statement};
 
-/// What to send, one after the other.
+/// What is sent for a script.
 #[derive(Debug, Serialize)]
 struct Script<'a> {
-    /// How many statements there are.
-    statements: usize,
     /// Whether it may leave a transaction open.
     opens: bool,
-    steps: Vec<Step<'a>>,
-}
-
-/// What is sent at once.
-#[derive(Debug, Serialize)]
-struct Step<'a> {
-    sql: &'a str,
-    /// Whether it may be part of no transaction.
-    alone: bool,
+    /// What to send, one after the other.
+    steps: Vec<&'a str>,
 }
 
 /// Answers for a script: one byte, 1 where it is to run inside a transaction body, then its text.
@@ -52,40 +43,22 @@ pub fn answer(id: u32, payload: &[u8], out: &mut Out) {
 /// that no transaction may hold are sent by themselves, unless the script begins transactions itself and so
 /// says what belongs together.
 fn plan<'a>(text: &'a str, statements: &[Statement]) -> Script<'a> {
-    let is_alone = |statement: &Statement| statement.kind == Kind::Alone;
-    let step = |group: &[Statement]| match group {
-        [first, .., last] => text.get(first.start..last.end),
-        [only] => text.get(only.start..only.end),
-        [] => None,
-    };
-    let opens = |kind: Kind| {
+    let opens = statements.iter().any(|statement| {
         matches!(
-            kind,
+            statement.kind,
             Kind::Begin | Kind::Commit { chain: true } | Kind::Rollback { chain: true }
         )
-    };
-    let opens = statements.iter().any(|statement| opens(statement.kind));
-    let steps = if !opens && statements.iter().any(is_alone) {
-        statements
-            .chunk_by(|a, b| !is_alone(a) && !is_alone(b))
-            .filter_map(|group| {
-                Some(Step {
-                    sql: step(group)?,
-                    alone: group.iter().any(is_alone),
-                })
-            })
-            .collect()
-    } else {
-        vec![Step {
-            sql: text,
-            alone: false,
-        }]
-    };
-    Script {
-        statements: statements.len(),
-        opens,
-        steps,
+    });
+    let is_alone = |statement: &Statement| statement.kind == Kind::Alone;
+    if opens || !statements.iter().any(is_alone) {
+        let steps = vec![text];
+        return Script { opens, steps };
     }
+    let steps = statements
+        .chunk_by(|a, b| !is_alone(a) && !is_alone(b))
+        .filter_map(|group| text.get(group.first()?.start..group.last()?.end))
+        .collect();
+    Script { opens, steps }
 }
 
 fn refusal(statement: &str) -> Error {

@@ -87,29 +87,6 @@ impl Kind {
     }
 }
 
-/// What to hand to the database at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
-    /// Runs outside our transaction. Within the script's own the database refuses or ignores it.
-    Alone(&'a Statement),
-    /// Begins or ends a transaction. Before a commit the transaction's rows are judged.
-    Control(&'a Statement),
-    /// A longest run of the others, never empty; it can go as one string within a transaction.
-    Run(&'a [Statement]),
-}
-
-impl Step<'_> {
-    /// Its text within the script, from its first statement to its last.
-    pub fn text<'a>(&self, script: &'a str) -> &'a str {
-        match self {
-            Self::Alone(statement) | Self::Control(statement) => statement.text(script),
-            Self::Run([first, .., last]) => script.get(first.start..last.end).unwrap_or_default(),
-            Self::Run([only]) => only.text(script),
-            Self::Run([]) => "",
-        }
-    }
-}
-
 /// The statements of a script, in order. Empty ones are dropped.
 pub fn split(script: &str, dialect: Dialect) -> Vec<Statement> {
     let upper = script.to_ascii_uppercase();
@@ -125,18 +102,6 @@ pub fn split(script: &str, dialect: Dialect) -> Vec<Statement> {
     }
     statements.extend(open.map(Open::end));
     statements
-}
-
-/// The statements grouped into what may be sent together.
-pub fn steps(statements: &[Statement]) -> impl Iterator<Item = Step<'_>> {
-    let joins = |s: &Statement| s.kind != Kind::Alone && !s.kind.is_control();
-    statements
-        .chunk_by(move |a, b| joins(a) && joins(b))
-        .map(|chunk| match chunk {
-            [one] if one.kind == Kind::Alone => Step::Alone(one),
-            [one] if one.kind.is_control() => Step::Control(one),
-            run => Step::Run(run),
-        })
 }
 
 /// The first statement that would begin or end a transaction, which is refused where the

@@ -4,25 +4,22 @@ use std::rc::Rc;
 
 use super::Dispatch;
 use super::places::gap;
+use crate::engine::Declaration;
 use crate::error::{Code, Error};
 use crate::feed::{Feed, Since, Start};
 use crate::reader::Relations;
 use crate::record::{Out, Record};
 use crate::row::Relation;
-use crate::selector::Selector;
 use crate::subscription::{Closing, Mark, PATIENCE_MS, Place, Subscription};
 
 impl Dispatch {
-    /// Takes a subscription in. It begins with the next reading. One that `resumes` had begun before, under
-    /// an engine that stopped, and what it names may be gone since.
-    pub fn subscribe(
-        &mut self,
-        id: u32,
-        selector: Selector,
-        since: Since,
-        resumes: bool,
-        now: u64,
-    ) {
+    /// Takes a subscription in. It begins with the next reading.
+    pub(crate) fn subscribe(&mut self, id: u32, declaration: Declaration, now: u64) {
+        let Declaration {
+            selector,
+            since,
+            resumes,
+        } = declaration;
         let class = self.routes.join(selector, self.tip);
         self.subscriptions
             .insert(id, Subscription::new(class, since, resumes, now));
@@ -109,11 +106,8 @@ impl Dispatch {
 
     /// Refuses a selector that names a relation which is not there.
     fn require_relations(&self, id: u32, relations: &Relations) -> Result<(), Error> {
-        let class = self
-            .subscriptions
-            .get(&id)
-            .and_then(|it| self.routes.class(it.class));
-        let class = class.filter(|_| self.subscriptions.get(&id).is_some_and(|it| !it.resumes));
+        let asking = self.subscriptions.get(&id).filter(|it| !it.resumes);
+        let class = asking.and_then(|it| self.routes.class(it.class));
         for (namespace, name) in class.into_iter().flat_map(|class| class.selector.named()) {
             let is_it = |it: &Rc<Relation>| it.namespace == namespace && it.name == name;
             if !relations.current().any(is_it) {

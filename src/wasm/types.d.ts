@@ -18,12 +18,10 @@ export interface Declaration {
 
 /** The payload of `Script`, when the script may run. */
 export interface Script {
-  /** How many statements it holds. */
-  statements: number
   /** Whether it may leave a transaction open. */
   opens: boolean
-  /** What to send, one after the other; what stands alone may not be part of a transaction. */
-  steps: { sql: string; alone: boolean }[]
+  /** What to send, one after the other. */
+  steps: string[]
 }
 
 /** The payload of `Fault`, of a refused `Script` and of `Closed`. */

@@ -12,7 +12,8 @@ use millstream::row::{Kind, Scalar};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-use crate::host::{Rng, message, row};
+use crate::host::{message, row};
+use crate::random::Rng;
 
 const COLUMNS: &str =
     r#"[{"name":"id","type":"bigint"},{"name":"tags","type":"text[]","unsent":true}]"#;

@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
+use crate::random::Rng;
+
 /// Relation 3, with columns of these names and PostgreSQL types.
 fn relation(columns: &[(&str, &str)]) -> Rc<Relation> {
     let column = |&(name, postgres): &(&str, &str)| Column {
@@ -869,30 +871,10 @@ fn encode_value(postgres: &str, text: &str) -> String {
 
 // Anything at all.
 
-/// Numbers that look random and are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
-
-    fn text(&mut self, pieces: &[&str], n_pieces: usize) -> String {
-        (0..self.below(n_pieces + 1))
-            .map(|_| self.one(pieces))
-            .collect()
-    }
-
+impl Rng {
     /// A document, and the value that a host is left with.
     fn document(&mut self, depth: usize) -> (String, Value) {
-        match self.below(if depth == 0 { 6 } else { 10 }) {
+        match self.index(if depth == 0 { 6 } else { 10 }) {
             0 => ("null".into(), Value::Null),
             1 => (" 1 ".into(), json!(1)),
             2 => (r#""\ud83d\ude00""#.into(), json!("😀")),
@@ -901,13 +883,13 @@ impl Random {
             5 => ("1e400".into(), json!("1e400")),
             6 | 7 => {
                 let (texts, values): (Vec<_>, Vec<_>) =
-                    (0..self.below(4)).map(|_| self.document(depth - 1)).unzip();
+                    (0..self.index(4)).map(|_| self.document(depth - 1)).unzip();
                 (format!("[{}]", texts.join(",")), values.into())
             }
             _ => {
-                let members: Vec<_> = (0..self.below(5))
+                let members: Vec<_> = (0..self.index(5))
                     .map(|_| {
-                        let key = self.one(&[
+                        let key = *self.pick(&[
                             (r#""a""#, "a"),
                             (r#""\u0061""#, "a"),
                             (r#""b""#, "b"),
@@ -987,12 +969,12 @@ fn any_record_gives_valid_json() {
         "\"a\":",
         "\\\\\"\"",
     ];
-    let mut random = Random(0x5eed_0003);
+    let mut random = Rng::new(0x5eed_0003);
     for _ in 0..10_000 {
-        let types: Vec<_> = (0..3).map(|_| ("c", random.one(&TYPES))).collect();
+        let types: Vec<_> = (0..3).map(|_| ("c", *random.pick(&TYPES))).collect();
         let relation = &relation(&types);
         let mut record = random.text(&pieces, 20);
-        if random.below(4) > 0 {
+        if random.index(4) > 0 {
             record = format!("({record})");
         }
         let row = Row {
@@ -1032,10 +1014,10 @@ fn any_value_gives_valid_json() {
         "\"a\":1",
         "\"a\":9007199254740993",
     ];
-    let mut random = Random(0x5eed_0004);
+    let mut random = Rng::new(0x5eed_0004);
     for _ in 0..10_000 {
-        let (postgres, mut text) = (random.one(&TYPES), random.text(&pieces, 12));
-        if random.below(2) > 0 {
+        let (postgres, mut text) = (*random.pick(&TYPES), random.text(&pieces, 12));
+        if random.index(2) > 0 {
             text = format!("{{{text}}}");
         }
         encode_value(postgres, &text);
@@ -1044,7 +1026,7 @@ fn any_value_gives_valid_json() {
 
 #[test]
 fn any_document_is_read_back() {
-    let mut random = Random(0x5eed_0005);
+    let mut random = Rng::new(0x5eed_0005);
     for _ in 0..10_000 {
         let (text, value) = random.document(4);
         assert_eq!(patched("json", &text), value, "{text}");
@@ -1058,7 +1040,7 @@ fn any_document_is_read_back() {
 
 #[test]
 fn any_texts_in_arrays_are_read_back() {
-    let mut random = Random(0x5eed_0006);
+    let mut random = Rng::new(0x5eed_0006);
     let pieces = [
         "a", "\"", "\\", "{", "}", ",", " ", "\n", "NULL", "é", "'", ";",
     ];

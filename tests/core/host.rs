@@ -13,33 +13,6 @@ use millstream::record::{Input, Out};
 use millstream::subscription::{WINDOW, WINDOW_BYTES};
 use serde_json::{Value, json};
 
-/// Randomness that a seed repeats.
-pub(crate) struct Rng(u64);
-
-impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// A number less than `bound`.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
-    }
-
-    /// Whether something happens that does so `percent` times in a hundred.
-    pub(crate) fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-
-    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        let bound = u64::try_from(from.len()).unwrap();
-        &from[usize::try_from(self.below(bound)).unwrap()]
-    }
-}
-
 /// One entry as the database logged it.
 #[derive(Clone, Debug)]
 pub(crate) struct Logged {

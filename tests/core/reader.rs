@@ -15,7 +15,8 @@ use millstream::row::{Column, Kind, Relation};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-use crate::host::{Logged, Rng, log_row};
+use crate::host::{Logged, log_row};
+use crate::random::Rng;
 
 /// A group as seen: the numbers of its entries and where it stands in its commit, or the code and range of
 /// what is unfit.

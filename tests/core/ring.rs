@@ -6,7 +6,7 @@ use millstream::ring::{BYTES, Ring, SLOTS, Slot};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-use crate::host::Rng;
+use crate::random::Rng;
 
 fn slot(before: u64, seq: u64, bytes: usize) -> Slot {
     Slot {

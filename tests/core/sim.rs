@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-use crate::host::{Ask, Given, Host, Logged, Rng, Sub, Told};
+use crate::host::{Ask, Given, Host, Logged, Sub, Told};
+use crate::random::Rng;
 
 /// How many crashes the runs of each promise come to.
 const CRASHES: usize = if cfg!(target_arch = "wasm32") {

@@ -3,7 +3,9 @@
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-use millstream::sql::{Dialect, Kind, Statement, Step, first_control, split, steps};
+use crate::random::Rng;
+
+use millstream::sql::{Dialect, Kind, Statement, first_control, split};
 
 use Dialect::{Postgres, Sqlite};
 
@@ -37,23 +39,6 @@ fn check_kind(dialect: Dialect, expected: Kind, lines: &str) {
         let kinds: Vec<Kind> = split(script, dialect).iter().map(|s| s.kind).collect();
         assert_eq!(kinds, [expected], "{dialect:?}: {script}");
     }
-}
-
-/// Asserts the steps: `=` marks a run, `!` control and `#` what runs alone.
-#[track_caller]
-fn check_steps(dialect: Dialect, script: &str, expected: &[&str]) {
-    let statements = split(script, dialect);
-    let marked: Vec<String> = steps(&statements)
-        .map(|step| {
-            let mark = match step {
-                Step::Alone(_) => '#',
-                Step::Control(_) => '!',
-                Step::Run(_) => '=',
-            };
-            format!("{mark}{}", step.text(script))
-        })
-        .collect();
-    assert_eq!(marked, expected, "{script}");
 }
 
 // Splitting in both dialects.
@@ -557,35 +542,7 @@ fn a_quoted_word_is_no_keyword() {
     check_kind(Sqlite, Kind::Other, "[begin]");
 }
 
-// Steps.
-
-#[test]
-fn a_run_goes_on_until_control_or_a_lone_statement() {
-    check_steps(Postgres, "", &[]);
-    check_steps(Postgres, " a; b ; -- x\n c;", &["=a; b ; -- x\n c"]);
-    check_steps(
-        Postgres,
-        "create table t (a int); savepoint s; select 1; vacuum t; vacuum; truncate t;",
-        &[
-            "=create table t (a int); savepoint s; select 1",
-            "#vacuum t",
-            "#vacuum",
-            "=truncate t",
-        ],
-    );
-    check_steps(
-        Sqlite,
-        "pragma foreign_keys = off; begin; drop table a; drop table b; commit; begin; end",
-        &[
-            "#pragma foreign_keys = off",
-            "!begin",
-            "=drop table a; drop table b",
-            "!commit",
-            "!begin",
-            "!end",
-        ],
-    );
-}
+// Control.
 
 #[test]
 fn the_first_to_begin_or_end_a_transaction_is_found_and_savepoints_are_passed_over() {
@@ -661,16 +618,16 @@ fn any_text_gives_ordered_spans_that_split_no_further() {
             .split(' ')
             .chain(["\n", "\r", "\0", "\u{b}", " ", " ", " ", " "])
             .collect();
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = Rng::new(0x9E37_79B9_7F4A_7C15);
     for round in 0..20_000 {
-        let script: String = (0..random.below(40))
-            .filter_map(|_| parts.get(random.below(parts.len())))
+        let script: String = (0..random.index(40))
+            .filter_map(|_| parts.get(random.index(parts.len())))
             .copied()
             .collect();
         check_spans(&script, round);
     }
     for round in 0..2_000 {
-        let bytes: Vec<u8> = (0..random.below(200)).map(|_| random.byte()).collect();
+        let bytes: Vec<u8> = (0..random.index(200)).map(|_| random.byte()).collect();
         check_spans(&String::from_utf8_lossy(&bytes), round);
     }
 }
@@ -706,33 +663,5 @@ fn check_spans(script: &str, round: usize) {
                 .eq(statements.iter().map(|s| s.kind)),
             "{context}"
         );
-
-        let n_stepped: usize = steps(&statements)
-            .map(|step| match step {
-                Step::Alone(_) | Step::Control(_) => 1,
-                Step::Run(run) => run.len(),
-            })
-            .sum();
-        assert_eq!(n_stepped, statements.len(), "{context}");
-    }
-}
-
-/// Xorshift: the same texts on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() >> 33).unwrap_or_default() % bound
-    }
-
-    fn byte(&mut self) -> u8 {
-        u8::try_from(self.next() >> 56).unwrap_or_default()
     }
 }

@@ -2,7 +2,7 @@
 
 import { MillstreamError } from '../../error.js'
 import { Lock } from '../../lock.js'
-import { Loop } from '../../loop.js'
+import { closed, Loop } from '../../loop.js'
 import { install, uninstall } from './capture.js'
 import { PGliteStore } from './store.js'
 import { queryArguments, Transaction } from './transaction.js'
@@ -58,12 +58,7 @@ export class PGliteClient {
 
   /** Connects, which the first use does by itself: the log is set up where it is not there yet. */
   async connect() {
-    if (this.#closed) {
-      throw new MillstreamError(
-        'closed',
-        'this client is closed; make a new one over the same PGlite',
-      )
-    }
+    if (this.#closed) throw closed()
     this.#connected ??= this.#connect()
     const connected = this.#connected
     try {
@@ -133,7 +128,7 @@ export class PGliteClient {
       if (opens) return this.#contain((body) => body.exec(sql, rest))
       /** @type {Results[]} */
       const results = []
-      for (const step of steps) results.push(...(await this.#pglite.exec(step.sql, rest)))
+      for (const step of steps) results.push(...(await this.#pglite.exec(step, rest)))
       return results
     })
   }

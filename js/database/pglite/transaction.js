@@ -77,10 +77,9 @@ export class Transaction {
    */
   async query(sql, values) {
     const [parameters, options] = queryArguments(values)
+    if (!parameters) return /** @type {Results} */ ((await this.exec(sql, options)).at(-1))
     this.#allow(sql)
-    if (parameters) return /** @type {any} */ (this.#body.query(sql, parameters, options))
-    const results = await this.exec(sql, options)
-    return /** @type {Results} */ (results.at(-1))
+    return /** @type {any} */ (this.#body.query(sql, parameters, options))
   }
 
   /**
