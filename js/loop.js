@@ -336,5 +336,8 @@ export class Loop {
 
 /** The refusal of a client that was closed. */
 export function closed() {
-  return new MillstreamError('closed', 'this client is closed; make a new one over the same database')
+  return new MillstreamError(
+    'closed',
+    'this client is closed; make a new one over the same database',
+  )
 }

@@ -197,3 +197,18 @@ test('a database that is closed under an iteration ends it with the reason', asy
   })()
   await assert.rejects(iterating, { code: 'database_closed' })
 })
+
+test('many who wait for short transactions are all served, however long that takes together', async () => {
+  await db.exec('create table in_line (id int primary key)')
+  const ids = Array.from({ length: 7 }, (_, id) => id)
+  await Promise.all(
+    ids.map((id) =>
+      db.transaction(async (tx) => {
+        await tx.query('insert into in_line values ($1)', [id])
+        await tx.query('select pg_sleep(0.9)')
+      }),
+    ),
+  )
+  const { rows } = await db.query('select count(*)::int as n from in_line')
+  assert.deepEqual(rows, [{ n: 7 }])
+})

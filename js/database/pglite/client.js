@@ -4,7 +4,7 @@ import { MillstreamError } from '../../error.js'
 import { Lock } from '../../lock.js'
 import { closed, Loop } from '../../loop.js'
 import { install, uninstall } from './capture.js'
-import { PGliteStore } from './store.js'
+import { isInTransaction, PGliteStore } from './store.js'
 import { queryArguments, Transaction } from './transaction.js'
 
 /** @import { PGlite, Transaction as Body } from '@electric-sql/pglite' */
@@ -14,9 +14,6 @@ import { queryArguments, Transaction } from './transaction.js'
 
 /** How long a query waits for an open transaction of the application's own. */
 const TRANSACTION_PATIENCE_MS = 5_000
-/** The protocol's Sync message: its answer tells whether a transaction is open. */
-const SYNC = new Uint8Array([0x53, 0, 0, 0, 4])
-const IDLE = 'I'.charCodeAt(0)
 
 /** A `db` over an open PGlite. */
 export class PGliteClient {
@@ -236,8 +233,7 @@ export class PGliteClient {
   #contain(work) {
     return this.#pglite.transaction(async (body) => {
       const result = await work(body)
-      const answer = await this.#pglite.execProtocolRaw(SYNC, { syncToFs: false })
-      if (answer.at(-1) === IDLE) return result
+      if (!(await isInTransaction(this.#pglite))) return result
       throw new MillstreamError(
         'transaction_left_open',
         'the script began a transaction and did not end it, so it was rolled back: use begin() or transaction()',

@@ -27,27 +27,34 @@ export class PGliteStore {
   /** @param {ReadBounds} bounds */
   read(bounds) {
     const query = simpleQuery(readLog(bounds))
-    return this.#lock.hold(() => {
-      this.#refuseClosed()
-      // Behind PGlite's own locks too, so that no transaction past our client is read from within.
-      return this.#pglite._runExclusiveTransaction(() =>
-        this.#pglite._runExclusiveQuery(() =>
-          this.#pglite.execProtocolRaw(query, { syncToFs: false }),
-        ),
-      )
-    })
+    return this.#alone(() => this.#pglite.execProtocolRaw(query, { syncToFs: false }))
   }
 
   /** @param {TrimOrder} order */
   trim(order) {
-    return this.#lock.hold(async () => {
-      this.#refuseClosed()
-      const [result] = await this.#pglite.exec(trim(order))
-      const [row] = /** @type {{ trimmed: number }[]} */ (result?.rows ?? [])
-      this.#trimmed += row?.trimmed ?? 0
+    return this.#alone(async () => {
+      // Not within somebody's transaction, which would take it back, and which a VACUUM would fail.
+      if (await isInTransaction(this.#pglite)) return
+      const { messages } = await this.#pglite.execProtocol(simpleQuery(trim(order)))
+      const row = messages.find(({ name }) => name === 'dataRow')
+      this.#trimmed += Number(/** @type {any} */ (row)?.fields[0])
       if (this.#trimmed < VACUUM_EVERY) return
       this.#trimmed = 0
-      await this.#pglite.exec('vacuum millstream.log')
+      await this.#pglite.execProtocol(simpleQuery('vacuum millstream.log'))
+    })
+  }
+
+  /**
+   * Holds the connection: behind PGlite's own locks too, so that nobody's statement past our client gets in
+   * between.
+   *
+   * @template T
+   * @param {() => Promise<T>} work
+   */
+  #alone(work) {
+    return this.#lock.hold(() => {
+      this.#refuseClosed()
+      return this.#pglite._runExclusiveTransaction(() => this.#pglite._runExclusiveQuery(work))
     })
   }
 
@@ -59,6 +66,20 @@ export class PGliteStore {
       )
     }
   }
+}
+
+/** The protocol's Sync message, whose answer ends in the state of the transaction, and the state of none. */
+const SYNC = new Uint8Array([0x53, 0, 0, 0, 4])
+const IDLE = 'I'.charCodeAt(0)
+
+/**
+ * Whether a transaction is open. Asked by whoever holds the connection.
+ *
+ * @param {PGlite} pglite
+ */
+export async function isInTransaction(pglite) {
+  const answer = await pglite.execProtocolRaw(SYNC, { syncToFs: false })
+  return answer.at(-1) !== IDLE
 }
 
 const encoder = new TextEncoder()
