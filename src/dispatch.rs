@@ -21,6 +21,8 @@ pub enum Way {
     Live,
     /// Before the tip, by those who are behind.
     CatchUp,
+    /// Where entity streams are behind, which are given rows and not commits.
+    Streams,
 }
 
 /// All subscriptions of an engine.
@@ -68,10 +70,13 @@ impl Dispatch {
             Err(error) => self.pass_over(stretch, Some(&concerned), way, &error, feed, out),
             Ok(commit) => {
                 #[cfg(feature = "fault")]
-                crate::fault::at_commit(&commit);
+                for entry in &commit.entries {
+                    crate::fault::at_entry(Some(entry));
+                }
                 match way {
                     Way::Live => self.offer_at_tip(&commit, stretch.0, &concerned, now, out),
                     Way::CatchUp => self.offer_behind(&commit, stretch.0, &concerned, now, out),
+                    Way::Streams => {}
                 }
             }
         }

@@ -2,9 +2,12 @@
 
 pub mod commit;
 mod document;
+pub mod event;
 mod json;
 mod number;
 mod patch;
 mod reader;
 pub mod relation;
+pub mod sse;
+mod time;
 mod value;

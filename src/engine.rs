@@ -15,6 +15,7 @@ use crate::feed::{Feed, Retention, Trim, Trimmer};
 use crate::reader::{Along, End, Reader, Relations};
 use crate::record::{Input, Out, Record};
 use crate::script;
+use crate::stream::Streams;
 use crate::subscription::Mark;
 
 /// How long to wait before reading a log again that somebody's open transaction hides.
@@ -33,6 +34,7 @@ pub struct Engine {
     feed: Option<Feed>,
     relations: Relations,
     dispatch: Dispatch,
+    streams: Streams,
     /// Goes along the log's end, for those at the tip.
     live: Reader,
     /// Goes along what is behind the tip, for those who stand there.
@@ -65,6 +67,7 @@ impl Engine {
             feed: None,
             relations: Relations::default(),
             dispatch: Dispatch::default(),
+            streams: Streams::default(),
             live: Reader::default(),
             catch_up: Reader::default(),
             reading: None,
@@ -107,12 +110,21 @@ impl Engine {
                 }
             }
             Input::Sql => script::answer(id, payload, out),
+            Input::Open => self.streams.open(id, payload, out),
+            Input::Close => self.streams.close(out),
+            Input::Request => self.streams.request(id, payload, now, out),
+            Input::Read => self.streams.read(id, payload, out),
+            Input::Full => self.streams.fill(id, now),
+            Input::Ready => self.streams.drain(id),
+            Input::Gone => self.streams.remove(id),
+            Input::Statistics => self.streams.tell_statistics(id, out),
         }
         self.dispatch.serve_from_rings(now, out);
         let closing_ms = self.dispatch.settle(now, out);
         self.order_trim(out);
+        let stream_ms = self.streams.settle(now, out);
         let reading_ms = self.order_reading(now, out);
-        let until = [closing_ms, reading_ms]
+        let until = [closing_ms, stream_ms, reading_ms]
             .into_iter()
             .flatten()
             .min()
@@ -141,8 +153,7 @@ impl Engine {
         self.in_flight.set(0);
         let taken = Reading::parse(payload).and_then(|reading| {
             if !reading.settled {
-                self.dispatch.mark(Mark::Wanted);
-                self.woken = true;
+                self.want_marks();
                 self.retry_ms = now + UNSETTLED_MS;
                 return Ok(());
             }
@@ -172,12 +183,13 @@ impl Engine {
         if replaced {
             self.relations = Relations::default();
             self.dispatch.replace_log(&feed, out);
+            self.streams.replace_log(&feed);
             self.live = Reader::at(feed.head);
             self.catch_up = Reader::at(feed.head);
-            self.dispatch.mark(Mark::Wanted);
-            self.woken = true;
+            self.want_marks();
             return Ok(());
         }
+        self.streams.note_feed(&feed);
         for relation in reading.relations.drain(..) {
             self.relations.push(relation)?;
         }
@@ -188,9 +200,20 @@ impl Engine {
         if read < feed.before_oldest() || way == Way::CatchUp {
             self.dispatch.skip_trimmed(&feed, read, out);
         }
+        self.streams.skip_trimmed(&feed);
         match way {
             Way::Live => self.go_live(&reading, &feed, now, out)?,
             Way::CatchUp => self.go_catch_up(&reading, &feed, now, out)?,
+            Way::Streams => {}
+        }
+        let end = End {
+            seq: feed.head,
+            is_within: false,
+        };
+        let along = along(&self.options, &self.in_flight, &self.relations, end);
+        self.streams.take(&reading.rows, &along, now, out);
+        if way == Way::Live {
+            self.streams.answer_marks(&feed, &self.relations, now, out);
         }
         Ok(())
     }
@@ -265,16 +288,20 @@ impl Engine {
     fn order_reading(&mut self, now: u64, out: &mut Out) -> Option<u64> {
         let head = self.feed.as_ref().map_or(u64::MAX, |feed| feed.head);
         let follows = self.dispatch.follows();
+        let someone_follows = follows || self.streams.follows();
         let live = self.dispatch.has_marks()
-            || (self.woken && (follows || self.trimmer.is_due(now)))
+            || self.streams.has_marks()
+            || (self.woken && (someone_follows || self.trimmer.is_due(now)))
             || (follows && self.live.after() < head);
-        let behind = self.dispatch.behind();
-        let way = match (live, behind) {
-            (true, Some(_)) if self.last_way == Way::Live => Way::CatchUp,
-            (true, _) => Way::Live,
-            (false, Some(_)) => Way::CatchUp,
-            (false, None) => return None,
-        };
+        let after = [
+            (Way::Live, live.then(|| self.live_after(follows))),
+            (Way::CatchUp, self.dispatch.behind()),
+            (Way::Streams, self.streams.behind(head)),
+        ];
+        // Each way has its turn: none keeps another waiting.
+        let next = after.iter().position(|(way, _)| *way == self.last_way)? + 1;
+        let mut turns = after.iter().cycle().skip(next).take(after.len());
+        let (way, after) = turns.find_map(|(way, after)| Some((*way, (*after)?)))?;
         if self.reading.is_some() {
             return None;
         }
@@ -284,18 +311,20 @@ impl Engine {
         self.asked += 1;
         self.reading = Some((self.asked, way));
         self.last_way = way;
-        let after = match (way, behind) {
-            (Way::CatchUp, Some(seq)) => {
-                if self.catch_up.given() != seq {
-                    self.catch_up = Reader::at(seq);
+        let after = match way {
+            Way::Live => {
+                self.woken = false;
+                self.dispatch.mark(Mark::Asked);
+                self.streams.mark(Mark::Asked);
+                after
+            }
+            Way::CatchUp => {
+                if self.catch_up.given() != after {
+                    self.catch_up = Reader::at(after);
                 }
                 self.catch_up.after()
             }
-            (Way::CatchUp | Way::Live, _) => {
-                self.woken = false;
-                self.dispatch.mark(Mark::Asked);
-                self.live.after()
-            }
+            Way::Streams => after,
         };
         let bounds = [
             self.relations.last(),
@@ -308,6 +337,15 @@ impl Engine {
             }
         });
         None
+    }
+
+    /// After which entry a reading along the end begins: where nobody follows commits, those who follow rows say.
+    fn live_after(&self, follows: bool) -> u64 {
+        if !follows && self.streams.follows() {
+            self.streams.at()
+        } else {
+            self.live.after()
+        }
     }
 
     fn order_trim(&mut self, out: &mut Out) {
@@ -341,7 +379,13 @@ impl Engine {
             out.record(Record::Fault, 0, 0, &[], |payload| error.write(payload));
         }
         self.failures += 1;
+        self.want_marks();
+    }
+
+    /// Whoever waits to know where the log ends waits for another reading.
+    fn want_marks(&mut self) {
         self.dispatch.mark(Mark::Wanted);
+        self.streams.mark(Mark::Wanted);
         self.woken = true;
     }
 }

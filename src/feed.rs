@@ -11,6 +11,8 @@ pub struct Feed {
     pub oldest: u64,
     /// The newest number.
     pub head: u64,
+    /// When the newest entry was logged: milliseconds since 1970.
+    pub time_ms: u64,
 }
 
 /// Where a subscription begins.

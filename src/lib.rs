@@ -21,7 +21,9 @@
 //! - Live delivery and catching up are one path: reading the log after a position.
 //! - Nothing panics. Bad input is refused with a [`error::Code`]; what cannot be had is said aloud as a gap.
 
+pub mod catalog;
 pub mod commit;
+pub mod cursor;
 pub mod decode;
 pub mod dispatch;
 pub mod encode;
@@ -30,6 +32,7 @@ pub mod error;
 #[cfg(feature = "fault")]
 mod fault;
 pub mod feed;
+pub mod http;
 pub mod reader;
 pub mod record;
 pub mod ring;
@@ -38,6 +41,7 @@ pub mod row;
 pub mod script;
 pub mod selector;
 pub mod sql;
+pub mod stream;
 pub mod subscription;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

@@ -190,7 +190,39 @@ impl Reader {
     }
 }
 
-impl Along<'_> {
+impl<'a> Along<'a> {
+    /// A row as the entry it is, or why it is none.
+    pub fn entry(&self, row: &LogRow<'a>) -> Result<Entry<'a>, Error> {
+        if self.unfit.contains(&row.seq) {
+            let message = format!("entry {} stopped the engine twice", row.seq);
+            return Err(Error::new(Code::Poison, message));
+        }
+        let corrupt =
+            |what: &str| Error::new(Code::LogCorrupt, format!("entry {}: {what}", row.seq));
+        let relation = self
+            .relations
+            .find(row.relation)
+            .ok_or_else(|| corrupt("its relation is not in the log"))?;
+        let image = |record: Option<&'a [u8]>| {
+            let record = record.and_then(|record| std::str::from_utf8(record).ok());
+            let row = record.map(|record| Row { relation, record });
+            row.filter(Row::is_whole)
+                .ok_or_else(|| corrupt("its row is not of its relation"))
+        };
+        let change = match row.op {
+            b'i' => Change::Insert(image(row.new)?),
+            b'u' => Change::Update(image(row.old)?, image(row.new)?),
+            b'd' => Change::Delete(image(row.old)?),
+            b't' => Change::Truncate,
+            _ => return Err(corrupt("it is of no known kind")),
+        };
+        Ok(Entry {
+            seq: row.seq,
+            relation,
+            change,
+        })
+    }
+
     fn give(&self, rows: &[LogRow<'_>], part: Part, each: &mut impl FnMut(&Group<'_>)) {
         let group = Group {
             rows,
@@ -244,7 +276,7 @@ impl<'a> Group<'a> {
         let entries = self
             .rows
             .iter()
-            .map(|row| self.entry(row))
+            .map(|row| self.along.entry(row))
             .collect::<Result<_, _>>()?;
         let last = self
             .rows
@@ -255,38 +287,6 @@ impl<'a> Group<'a> {
             time_ms: last.time_ms,
             entries,
             part: self.part,
-        })
-    }
-
-    fn entry(&self, row: &LogRow<'a>) -> Result<Entry<'a>, Error> {
-        if self.along.unfit.contains(&row.seq) {
-            let message = format!("entry {} stopped the engine twice", row.seq);
-            return Err(Error::new(Code::Poison, message));
-        }
-        let corrupt =
-            |what: &str| Error::new(Code::LogCorrupt, format!("entry {}: {what}", row.seq));
-        let relation = self
-            .along
-            .relations
-            .find(row.relation)
-            .ok_or_else(|| corrupt("its relation is not in the log"))?;
-        let image = |record: Option<&'a [u8]>| {
-            let record = record.and_then(|record| std::str::from_utf8(record).ok());
-            let row = record.map(|record| Row { relation, record });
-            row.filter(Row::is_whole)
-                .ok_or_else(|| corrupt("its row is not of its relation"))
-        };
-        let change = match row.op {
-            b'i' => Change::Insert(image(row.new)?),
-            b'u' => Change::Update(image(row.old)?, image(row.new)?),
-            b'd' => Change::Delete(image(row.old)?),
-            b't' => Change::Truncate,
-            _ => return Err(corrupt("it is of no known kind")),
-        };
-        Ok(Entry {
-            seq: row.seq,
-            relation,
-            change,
         })
     }
 }

@@ -29,6 +29,22 @@ pub enum Input {
     Ack = 8,
     /// A script to be split: one byte, 1 where it would run inside a transaction body, then its text.
     Sql = 9,
+    /// Entity streams are opened: JSON `{ schema, tenant, namespace, guarded, resumes }`.
+    Open = 10,
+    /// Entity streams are closed.
+    Close = 11,
+    /// A request of this id: JSON as [`crate::http::Request`] reads it.
+    Request = 12,
+    /// The read of this id was done: JSON `{ guarded }`, `{ denied }` or `{ failed }`.
+    Read = 13,
+    /// The sink of this stream is full.
+    Full = 14,
+    /// The sink of this stream has room again.
+    Ready = 15,
+    /// The client of this stream is gone.
+    Gone = 16,
+    /// What was counted is to be told.
+    Statistics = 17,
 }
 
 impl Input {
@@ -44,6 +60,14 @@ impl Input {
             7 => Self::Tick,
             8 => Self::Ack,
             9 => Self::Sql,
+            10 => Self::Open,
+            11 => Self::Close,
+            12 => Self::Request,
+            13 => Self::Read,
+            14 => Self::Full,
+            15 => Self::Ready,
+            16 => Self::Gone,
+            17 => Self::Statistics,
             _ => return None,
         })
     }
@@ -65,7 +89,7 @@ pub enum Record {
     Gap = 5,
     /// The subscription of this id has begun, after `seq`.
     Started = 6,
-    /// The subscription of this id has ended: nothing, or JSON `{ code, message }`.
+    /// The subscription or stream of this id has ended: nothing, or JSON `{ code, message }`.
     Closed = 7,
     /// Something is wrong that concerns everybody: JSON `{ code, message }`.
     Fault = 8,
@@ -73,6 +97,18 @@ pub enum Record {
     Script = 9,
     /// Nothing more until an input, or until `seq` (ms) where it is not the largest number. Always last.
     Wait = 10,
+    /// The schema of this id: JSON, a list of what is wrong with it, `{ code, path, message }`. With nothing
+    /// wrong, entity streams are open.
+    Opened = 11,
+    /// Read a row as the caller of this request: JSON `{ namespace, name }`.
+    Read = 12,
+    /// Answer this request: JSON `{ status, headers, body }`; with flag 1, a stream takes the body's place.
+    Respond = 13,
+    /// Frames for these streams. They then stand after entry `seq`; with flag 1, within it; with flag 2,
+    /// where they stood.
+    Frames = 14,
+    /// What was counted, as JSON; null where nothing is open.
+    Statistics = 15,
 }
 
 const HEADER: usize = 32;

@@ -68,6 +68,21 @@ impl Ring {
         self.from = seq;
     }
 
+    /// After what it is complete.
+    pub const fn from(&self) -> u64 {
+        self.from
+    }
+
+    /// How many slots are taken.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
     /// The commits after `seq`, or none where the ring no longer reaches back so far, or where `seq` is
     /// within a commit, of which the ring has no rest.
     pub fn after(&self, seq: u64) -> Option<impl Iterator<Item = &Slot>> {

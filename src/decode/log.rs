@@ -111,6 +111,7 @@ fn parse_feed(body: &[u8]) -> Result<Feed, Error> {
         epoch: values.text()?.to_owned(),
         oldest: values.number()?,
         head: values.number()?,
+        time_ms: values.number()?,
     })
 }
 

@@ -5,7 +5,7 @@
 
 use super::json;
 use super::number::Fit;
-use super::patch::{Exotic, Output, Place, Step};
+use super::patch::{Exotic, Exotics, Output, Place, Step};
 use super::reader::{Container, Malformed, Reader, Token};
 
 /// Patches that would take more room than their document justifies.
@@ -22,12 +22,15 @@ enum Integers {
 pub(super) fn write(text: &[u8], place: Place<'_>, steps: &[Step<'_>], output: &mut Output<'_>) {
     match is_exact(text) {
         Ok(true) => json::raw(text, output.json),
+        Ok(false) if output.exotics == Exotics::Inline => {
+            // Without patches nothing crowds.
+            let _: Result<(), Crowded> = rewrite(text, place, steps, Integers::Quoted, output);
+        }
         Ok(false) => {
             let written = (output.json.len(), output.patches.len());
             if rewrite(text, place, steps, Integers::Patched, output).is_err() {
                 output.json.truncate(written.0);
                 output.patches.truncate(written.1);
-                // Without patches nothing crowds.
                 let _: Result<(), Crowded> = rewrite(text, place, steps, Integers::Quoted, output);
             }
         }

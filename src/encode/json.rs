@@ -70,3 +70,46 @@ pub(super) fn integer(value: u64, out: &mut Vec<u8>) {
     }
     raw(digits.get(start..).unwrap_or_default(), out);
 }
+
+/// Writes bytes given by their hexadecimal digits, as a string of Base 64 (RFC 4648).
+pub(super) fn base64(digits: &[u8], out: &mut Vec<u8>) {
+    const CHARACTERS: &[u8; 64] =
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let nibble = |digit: &u8| char::from(*digit).to_digit(16).unwrap_or(0);
+    out.push(b'"');
+    for six in digits.chunks(6) {
+        let bits = six.iter().fold(0, |bits, digit| bits << 4 | nibble(digit));
+        let bits = bits << (4 * (6 - six.len()));
+        let written = six.len() / 2 + 1;
+        for index in 0..4 {
+            let character = CHARACTERS.get((bits >> (18 - 6 * index) & 63) as usize);
+            out.push(*character.filter(|_| index < written).unwrap_or(&b'='));
+        }
+    }
+    out.push(b'"');
+}
+
+/// Escapes, in JSON written from `start` on, the characters beyond ASCII that some readers take for the end of
+/// a line, and the mark that some take off a text's beginning: U+0085, U+2028, U+2029, U+FEFF. Outside of
+/// strings JSON has none of them.
+pub(super) fn escape_unicode_breaks(out: &mut Vec<u8>, start: usize) {
+    let written = out.get(start..).unwrap_or_default();
+    if written.is_ascii() {
+        return;
+    }
+    let text = String::from_utf8_lossy(written).into_owned();
+    out.truncate(start);
+    for character in text.chars() {
+        let escaped: &[u8] = match character {
+            '\u{85}' => b"\\u0085",
+            '\u{2028}' => b"\\u2028",
+            '\u{2029}' => b"\\u2029",
+            '\u{feff}' => b"\\ufeff",
+            _ => {
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+        };
+        out.extend_from_slice(escaped);
+    }
+}

@@ -1,10 +1,21 @@
-//! What JSON cannot hold: a placeholder in its place, and a patch that says what belongs there.
+//! What JSON cannot hold: a placeholder in its place, and a patch that says what belongs there; or, for
+//! readers that get nothing but JSON, the nearest string.
 
 use super::json;
+
+/// How what JSON cannot hold is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Exotics {
+    /// As a placeholder and a patch.
+    Patched,
+    /// As a string in its place.
+    Inline,
+}
 
 /// JSON as it is written, with the patches it needs.
 pub(super) struct Output<'o> {
     pub(super) json: &'o mut Vec<u8>,
+    pub(super) exotics: Exotics,
     /// Each with a comma before it.
     pub(super) patches: Vec<u8>,
 }
@@ -32,9 +43,9 @@ pub(super) enum Step<'a> {
 /// What the host makes of a patch's text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Exotic {
-    /// A `BigInt`, from decimal digits.
+    /// A `BigInt`, from decimal digits; inline, a string of them.
     BigInt,
-    /// A `Uint8Array`, from hexadecimal digits.
+    /// A `Uint8Array`, from hexadecimal digits; inline, Base 64.
     Bytes,
 }
 
@@ -47,6 +58,12 @@ impl Output<'_> {
         exotic: Exotic,
         text: &[u8],
     ) {
+        if self.exotics == Exotics::Inline {
+            return match exotic {
+                Exotic::BigInt => json::string(text, self.json),
+                Exotic::Bytes => json::base64(text, self.json),
+            };
+        }
         let (placeholder, kind) = match exotic {
             Exotic::BigInt => ("0", ",\"n\",\""),
             Exotic::Bytes => ("null", ",\"b\",\""),

@@ -8,7 +8,7 @@ use std::mem;
 use super::document;
 use super::json;
 use super::number::{Fit, Number};
-use super::patch::{Exotic, Output, Place, Step};
+use super::patch::{Exotic, Exotics, Output, Place, Step};
 use crate::row::scan;
 use crate::row::{Cell, Kind, Scalar};
 
@@ -26,10 +26,21 @@ pub(super) struct Values<'o> {
 struct Malformed;
 
 impl<'o> Values<'o> {
-    pub(super) fn new(json: &'o mut Vec<u8>) -> Self {
+    /// Values for callbacks: JSON, and patches for what it cannot hold.
+    pub(super) const fn new(json: &'o mut Vec<u8>) -> Self {
+        Self::with(json, Exotics::Patched)
+    }
+
+    /// Values for readers that get nothing but JSON.
+    pub(super) const fn inline(json: &'o mut Vec<u8>) -> Self {
+        Self::with(json, Exotics::Inline)
+    }
+
+    const fn with(json: &'o mut Vec<u8>, exotics: Exotics) -> Self {
         Self {
             output: Output {
                 json,
+                exotics,
                 patches: Vec::new(),
             },
             scratch: Vec::new(),

@@ -68,7 +68,7 @@ fn answer_of(select: usize, values: &[Option<&str>]) -> Vec<u8> {
     let mut out = Vec::new();
     for index in 0..3 {
         if index == 0 && select != 0 {
-            row(&[Some("e1"), Some("1"), Some("0")], &mut out);
+            row(&[Some("e1"), Some("1"), Some("0"), Some("0")], &mut out);
         }
         if index == select {
             row(values, &mut out);
@@ -94,7 +94,8 @@ fn an_answer_is_read_whole() {
         Feed {
             epoch: "e1".into(),
             oldest: 3,
-            head: 4
+            head: 4,
+            time_ms: 1_700_000_000_000,
         }
     );
     assert!(reading.settled);
@@ -270,10 +271,18 @@ fn an_error_after_rows_is_an_error() {
 fn values_that_are_not_what_they_must_be_are_refused() {
     check_corrupt(0, &[]);
     check_corrupt(0, &[None, Some("1"), Some("0")]);
-    check_corrupt(0, &[Some("e1"), Some("one"), Some("0")]);
-    check_corrupt(0, &[Some("e1"), Some("1"), Some("-1")]);
-    check_corrupt(0, &[Some("e1"), Some("1"), Some("99999999999999999999")]);
-    check_corrupt(0, &[Some("e1"), Some("1")]);
+    check_corrupt(0, &[Some("e1"), Some("one"), Some("0"), Some("0")]);
+    check_corrupt(0, &[Some("e1"), Some("1"), Some("-1"), Some("0")]);
+    check_corrupt(
+        0,
+        &[
+            Some("e1"),
+            Some("1"),
+            Some("99999999999999999999"),
+            Some("0"),
+        ],
+    );
+    check_corrupt(0, &[Some("e1"), Some("1"), Some("0")]);
     let relation = [
         Some("1"),
         Some("2"),

@@ -11,6 +11,7 @@ fn feed(oldest: u64, head: u64) -> Feed {
         epoch: "e".into(),
         oldest,
         head,
+        time_ms: 0,
     }
 }
 

@@ -13,6 +13,8 @@ use millstream::record::{Input, Out};
 use millstream::subscription::{WINDOW, WINDOW_BYTES};
 use serde_json::{Value, json};
 
+use crate::client::Streams;
+
 /// One entry as the database logged it.
 #[derive(Clone, Debug)]
 pub(crate) struct Logged {
@@ -191,6 +193,7 @@ impl Store {
                 Some(&self.epoch),
                 Some(&self.oldest.to_string()),
                 Some(&head.to_string()),
+                Some(&self.time_ms.to_string()),
             ],
             &mut out,
         );
@@ -377,6 +380,7 @@ impl Sub {
 #[derive(Debug)]
 pub(crate) struct Raw {
     pub(crate) kind: u8,
+    pub(crate) flags: u8,
     pub(crate) id: u32,
     pub(crate) seq: u64,
     pub(crate) subs: Vec<u32>,
@@ -394,6 +398,11 @@ pub(crate) mod kind {
     pub(crate) const CLOSED: u8 = 7;
     pub(crate) const FAULT: u8 = 8;
     pub(crate) const WAIT: u8 = 10;
+    pub(crate) const OPENED: u8 = 11;
+    pub(crate) const READ: u8 = 12;
+    pub(crate) const RESPOND: u8 = 13;
+    pub(crate) const FRAMES: u8 = 14;
+    pub(crate) const STATISTICS: u8 = 15;
 }
 
 /// A host with its engine.
@@ -403,6 +412,7 @@ pub(crate) struct Host {
     pub(crate) store: Store,
     pub(crate) now: u64,
     pub(crate) subs: BTreeMap<u32, Sub>,
+    pub(crate) streams: Streams,
     /// The relation versions the engine has shown.
     relations: BTreeMap<u32, String>,
     pub(crate) reading: Option<Ask>,
@@ -423,6 +433,7 @@ impl Host {
             store: Store::new(),
             now: 1_000_000,
             subs: BTreeMap::new(),
+            streams: Streams::default(),
             relations: BTreeMap::new(),
             reading: None,
             trimming: None,
@@ -473,6 +484,9 @@ impl Host {
             let since = sub.handed.map_or_else(|| sub.since.clone(), Value::from);
             let declaration = json!({ "selector": sub.selector, "since": since }).to_string();
             self.input(Input::Subscribe, id, declaration.as_bytes());
+        }
+        for (input, id, payload) in self.streams.begin_anew() {
+            self.input(input, id, payload.as_bytes());
         }
     }
 
@@ -568,6 +582,8 @@ impl Host {
         let bound = 200 + 8 * retained * (self.subs.len().min(100) + 1);
         for _ in 0..bound {
             if self.acknowledge_eagerly() {
+            } else if let Some((input, id, payload)) = self.streams.answers.pop_front() {
+                self.input(input, id, payload.as_bytes());
             } else if self.trimming.is_some() {
                 self.carry_out_trim();
             } else if self.reading.is_some() {
@@ -577,6 +593,17 @@ impl Host {
             }
         }
         unreachable!("the engine is busy over nothing: {:?}", self.records);
+    }
+
+    /// Does one thing that is due.
+    pub(crate) fn step(&mut self) {
+        if let Some((input, id, payload)) = self.streams.answers.pop_front() {
+            self.input(input, id, payload.as_bytes());
+        } else if self.trimming.is_some() {
+            self.carry_out_trim();
+        } else if self.reading.is_some() {
+            self.answer();
+        }
     }
 
     fn acknowledge_eagerly(&mut self) -> bool {
@@ -648,6 +675,7 @@ impl Host {
             seq,
             subs,
             payload,
+            flags: _,
         } = record;
         let word = |at: usize| u32::from_le_bytes(payload[at..at + 4].try_into().unwrap());
         let long = |at: usize| u64::from_le_bytes(payload[at..at + 8].try_into().unwrap());
@@ -699,6 +727,10 @@ impl Host {
                 sub.told.push(Told::Started(*seq));
                 sub.handed = Some(*seq);
             }
+            kind::OPENED | kind::READ | kind::RESPOND | kind::FRAMES | kind::STATISTICS => {
+                self.streams.take(record);
+            }
+            kind::CLOSED if self.streams.connections.contains_key(id) => self.streams.take(record),
             kind::CLOSED => {
                 let error = if payload.is_empty() {
                     Value::Null
@@ -785,6 +817,7 @@ fn parse(mut bytes: &[u8]) -> Vec<Raw> {
         let (payload, rest) = rest.split_at(usize::try_from(length).unwrap());
         records.push(Raw {
             kind: header[0],
+            flags: header[1],
             id: word(4),
             seq: u64::from_le_bytes(header[8..16].try_into().unwrap()),
             subs: subs

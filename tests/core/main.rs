@@ -1,5 +1,6 @@
 //! The promises of the core, one file each.
 
+mod client;
 mod decode_log;
 mod encode;
 mod engine;
@@ -13,3 +14,5 @@ mod script;
 mod selector;
 mod sim;
 mod sql;
+mod stream_sim;
+mod streams;

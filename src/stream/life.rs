@@ -1,0 +1,390 @@
+//! How streams begin and end.
+
+use serde_json::{Value, json};
+
+use super::boot::closed;
+use super::class::Class;
+use super::frames::{Framer, Stamp};
+use super::lag::Lag;
+use super::serve::give;
+use super::{Counts, Member, PATIENCE_MS, Phase, START_MS, Streams, Timer};
+use crate::cursor::Cursor;
+use crate::encode::sse;
+use crate::error::{Code, Error};
+use crate::feed::Feed;
+use crate::http::{self, Asked, Opening, Refusal, Request, Since};
+use crate::reader::Relations;
+use crate::record::{Out, Record};
+use crate::subscription::Mark;
+
+/// That a stream follows a response, rather than a body.
+const STREAM: u8 = 1;
+
+/// Where a stream begins.
+struct Start {
+    after: Cursor,
+    time_ms: u64,
+    /// Why something is missing before that.
+    gap: Option<&'static str>,
+}
+
+impl Streams {
+    /// Takes a request, and answers it, or asks for a read as its caller.
+    pub fn request(&mut self, id: u32, payload: &[u8], now: u64, out: &mut Out) {
+        let request: Request = match serde_json::from_slice(payload) {
+            Ok(request) => request,
+            Err(error) => {
+                return refuse(id, &Refusal::new(Code::BadOptions, error.to_string()), out);
+            }
+        };
+        let Some(catalog) = &self.catalog else {
+            return refuse(id, &closed().into(), out);
+        };
+        let opening = match http::route(&request, catalog, &self.tenant) {
+            Ok(Asked::Stream(opening) | Asked::Head(opening)) => opening,
+            Ok(Asked::Methods(methods)) => {
+                return respond(id, 0, out, |out| http::write_methods(methods, out));
+            }
+            Err(refusal) => return refuse(id, &refusal, out),
+        };
+        if opening.expires_ms.is_some_and(|expires| expires <= now) {
+            let refusal = Refusal::new(Code::Unauthenticated, "the credentials have expired");
+            return refuse(id, &refusal, out);
+        }
+        let phase = if request.resumes.is_some() {
+            self.marking.insert(id);
+            Phase::Starting(Mark::Wanted)
+        } else if let Some((_, entity)) = catalog.source(opening.subscription) {
+            let read = json!({ "namespace": entity.namespace, "name": entity.relation });
+            out.record(Record::Read, id, 0, &[], |payload| {
+                payload.extend_from_slice(read.to_string().as_bytes());
+            });
+            Phase::Reading
+        } else {
+            return;
+        };
+        let end_ms = now + START_MS;
+        self.timers.insert((end_ms, Timer::End, id));
+        let member = Member {
+            request,
+            opening,
+            phase,
+            full_ms: None,
+            end_ms,
+            ping_ms: u64::MAX,
+        };
+        self.members.insert(id, member);
+    }
+
+    /// Takes the outcome of a read as the caller: JSON `{ guarded }`, or `{ denied }` or `{ failed }` with why.
+    pub fn read(&mut self, id: u32, payload: &[u8], out: &mut Out) {
+        let Some(member) = self
+            .members
+            .get_mut(&id)
+            .filter(|it| matches!(it.phase, Phase::Reading))
+        else {
+            return;
+        };
+        let outcome: Value = serde_json::from_slice(payload).unwrap_or_default();
+        let refusal = if outcome.get("guarded").and_then(Value::as_bool) == Some(false) {
+            None
+        } else if outcome.get("failed").is_some() {
+            let message = "the database could not be asked whether the caller may read; try again";
+            Some(Refusal::new(Code::LogUnreadable, message).with_header("Retry-After", "2"))
+        } else {
+            Some(Refusal::new(
+                Code::Forbidden,
+                "the caller cannot read the entity",
+            ))
+        };
+        if let Some(refusal) = refusal {
+            self.remove(id);
+            return refuse(id, &refusal, out);
+        }
+        if member.request.method == "HEAD" {
+            respond(id, 0, out, |out| {
+                http::write_stream_head(&member.request, out);
+            });
+            self.remove(id);
+            return;
+        }
+        member.phase = Phase::Starting(Mark::Wanted);
+        self.marking.insert(id);
+    }
+
+    /// Answers those who waited to know where the log ends.
+    pub fn answer_marks(&mut self, feed: &Feed, relations: &Relations, now: u64, out: &mut Out) {
+        self.answer_boot(relations, out);
+        for id in std::mem::take(&mut self.marking) {
+            match self.members.get(&id).map(|it| it.phase) {
+                Some(Phase::Starting(Mark::Asked)) => self.start(id, feed, now, out),
+                Some(Phase::Starting(Mark::Wanted)) => {
+                    self.marking.insert(id);
+                }
+                Some(Phase::Reading | Phase::In(_)) | None => {}
+            }
+        }
+    }
+
+    fn start(&mut self, id: u32, feed: &Feed, now: u64, out: &mut Out) {
+        let Some(member) = self.members.get(&id) else {
+            return;
+        };
+        let start = match begin(member, feed, self.tag) {
+            Ok(start) => start,
+            Err(error) => {
+                self.remove(id);
+                return refuse(id, &error.into(), out);
+            }
+        };
+        if member.request.resumes.is_none() {
+            respond(id, STREAM, out, |out| {
+                http::write_stream_head(&member.request, out);
+            });
+            let mut head = Vec::new();
+            if let Some(catalog) = &self.catalog {
+                member.opening.write_head(catalog, &mut head);
+            }
+            if start.gap.is_none() {
+                let stamp = Stamp {
+                    tag: self.tag,
+                    time_ms: start.time_ms,
+                };
+                sse::place(stamp.id(start.after), &mut head);
+            }
+            give(&[id], Some(start.after), &head, out);
+        }
+        let began = member.request.resumes.map_or(now, |resume| resume.began);
+        self.set_timers(id, began, now);
+        self.join(id, &start, feed.time_ms);
+    }
+
+    /// Replaces the timer of waiting by those of a stream.
+    fn set_timers(&mut self, id: u32, began: u64, now: u64) {
+        let Some(member) = self.members.get_mut(&id) else {
+            return;
+        };
+        self.timers.remove(&(member.end_ms, Timer::End, id));
+        let Opening {
+            heartbeat_ms,
+            lifetime_ms,
+            expires_ms,
+            ..
+        } = member.opening;
+        member.end_ms = began
+            .saturating_add(lifetime_ms)
+            .min(expires_ms.unwrap_or(u64::MAX));
+        member.ping_ms = now + heartbeat_ms;
+        self.timers.insert((member.end_ms, Timer::End, id));
+        self.timers.insert((member.ping_ms, Timer::Ping, id));
+    }
+
+    /// Puts a stream into its class, which is made where it is the first.
+    fn join(&mut self, id: u32, start: &Start, time_ms: u64) {
+        let (Some(member), Some(catalog)) = (self.members.get_mut(&id), &self.catalog) else {
+            return;
+        };
+        let key = (member.opening.subscription, member.opening.operations);
+        let index = *self.by_key.entry(key).or_insert_with(|| {
+            let entity = catalog.source(key.0).map_or("", |(_, entity)| &entity.name);
+            let framer = Framer::new(entity, key.1, &self.tenant);
+            let class = Some(Class::new(key.0, framer, Cursor::after(self.at), time_ms));
+            self.by_relation.clear();
+            if let Some(free) = self.classes.iter().position(Option::is_none) {
+                if let Some(slot) = self.classes.get_mut(free) {
+                    *slot = class;
+                }
+                return free;
+            }
+            self.classes.push(class);
+            self.classes.len() - 1
+        });
+        member.phase = Phase::In(index);
+        let full_ms = member.full_ms.take();
+        let Some(class) = self.class_mut(index) else {
+            return;
+        };
+        let is_there = start.after == class.tip;
+        if is_there && start.gap.is_none() && full_ms.is_none() {
+            return class.make_current(id);
+        }
+        let mut lag = Lag {
+            after: start.after,
+            time_ms: start.time_ms,
+            n_before: is_there.then_some(class.n_frames),
+            full_ms,
+            owed: None,
+        };
+        if let Some(reason) = start.gap {
+            lag.owe(reason, None);
+        }
+        class.lag(id, lag);
+        if let Some(full_ms) = full_ms {
+            self.timers
+                .insert((full_ms + PATIENCE_MS, Timer::Stall, id));
+        }
+    }
+
+    /// Notes that a sink is full.
+    pub fn fill(&mut self, id: u32, now: u64) {
+        let Some(member) = self.members.get_mut(&id) else {
+            return;
+        };
+        let Phase::In(index) = member.phase else {
+            member.full_ms.get_or_insert(now);
+            return;
+        };
+        if let Some(class) = self.class_mut(index) {
+            class.fill(id, now);
+            self.timers.insert((now + PATIENCE_MS, Timer::Stall, id));
+        }
+    }
+
+    /// Notes that a sink has room again.
+    pub fn drain(&mut self, id: u32) {
+        let Some(member) = self.members.get_mut(&id) else {
+            return;
+        };
+        member.full_ms = None;
+        if let Phase::In(index) = member.phase
+            && let Some(lag) = self.class_mut(index).and_then(|it| it.lagging.get_mut(&id))
+        {
+            lag.full_ms = None;
+        }
+    }
+
+    /// Does what is due, and tells when to look again.
+    pub fn settle(&mut self, now: u64, out: &mut Out) -> Option<u64> {
+        let mut pinged = Vec::new();
+        while let Some(&(due, timer, id)) = self.timers.first().filter(|(due, ..)| *due <= now) {
+            self.timers.remove(&(due, timer, id));
+            match timer {
+                Timer::End => self.end(id, out),
+                Timer::Ping => pinged.extend(self.ping(id, now)),
+                // It is seen when everybody is served.
+                Timer::Stall => {}
+            }
+        }
+        self.serve(now, out);
+        let mut ping = Vec::new();
+        sse::comment(b"ping", &mut ping);
+        give(&pinged, None, &ping, out);
+        self.timers.first().map(|(due, ..)| *due)
+    }
+
+    /// The stream that is to be sent a sign of life, unless its sink is full.
+    fn ping(&mut self, id: u32, now: u64) -> Option<u32> {
+        let member = self.members.get_mut(&id)?;
+        member.ping_ms = now + member.opening.heartbeat_ms;
+        self.timers.insert((member.ping_ms, Timer::Ping, id));
+        let Phase::In(index) = member.phase else {
+            return None;
+        };
+        let lag = self.class(index)?.lagging.get(&id);
+        lag.is_none_or(|lag| lag.full_ms.is_none()).then_some(id)
+    }
+
+    /// Ends a stream by our own wish.
+    pub(super) fn end(&mut self, id: u32, out: &mut Out) {
+        let Some(phase) = self.members.get(&id).map(|it| it.phase) else {
+            return;
+        };
+        if matches!(phase, Phase::In(_)) {
+            let mut closing = Vec::new();
+            sse::comment(b"closing, reconnect", &mut closing);
+            give(&[id], None, &closing, out);
+            out.record(Record::Closed, id, 0, &[], |_| ());
+        } else {
+            let message = "the log could not be read in time; try again";
+            let refusal = Refusal::new(Code::LogUnreadable, message);
+            refuse(id, &refusal.with_header("Retry-After", "2"), out);
+        }
+        self.remove(id);
+    }
+
+    /// Forgets a stream, whose client is gone or told so.
+    pub fn remove(&mut self, id: u32) {
+        let Some(member) = self.members.remove(&id) else {
+            return;
+        };
+        self.marking.remove(&id);
+        self.timers.remove(&(member.end_ms, Timer::End, id));
+        self.timers.remove(&(member.ping_ms, Timer::Ping, id));
+        let Phase::In(index) = member.phase else {
+            return;
+        };
+        let Some(class) = self.class_mut(index) else {
+            return;
+        };
+        let (subscription, dropped) = (class.subscription, class.leave(id));
+        if class.is_empty() {
+            self.by_key
+                .remove(&(subscription, member.opening.operations));
+            self.by_relation.clear();
+            if let Some(slot) = self.classes.get_mut(index) {
+                *slot = None;
+            }
+        }
+        self.count(
+            subscription,
+            Counts {
+                dropped,
+                ..Counts::default()
+            },
+        );
+    }
+}
+
+/// Where a stream begins in this log, or why it cannot.
+fn begin(member: &Member, feed: &Feed, tag: u32) -> Result<Start, Error> {
+    let (head, oldest) = (feed.head, feed.before_oldest());
+    let at = |after, time_ms| Start {
+        after,
+        time_ms,
+        gap: None,
+    };
+    let other = Start {
+        after: Cursor::after(head),
+        time_ms: feed.time_ms,
+        gap: Some("other_log"),
+    };
+    let start = if let Some(resume) = member.request.resumes {
+        let after = if resume.within {
+            Cursor::within(resume.seq)
+        } else {
+            Cursor::after(resume.seq)
+        };
+        at(after, 0)
+    } else {
+        match member.opening.since {
+            Since::Now => at(Cursor::after(head), feed.time_ms),
+            Since::Event(id) if id.tag != tag => return Ok(other),
+            Since::Event(id) => at(id.cursor, id.time_ms),
+            Since::Seq(seq) if seq > head => {
+                let message = format!("since is {seq}, but this log has only reached {head}");
+                return Err(Error::new(Code::BadSince, message));
+            }
+            Since::Seq(seq) => at(Cursor::after(seq), 0),
+        }
+    };
+    // An id of this log that lies ahead is from before a copy of it was put back.
+    if start.after > Cursor::after(head) {
+        return Ok(other);
+    }
+    if start.after.seq() < oldest {
+        return Ok(Start {
+            after: Cursor::after(oldest),
+            gap: Some("trimmed"),
+            ..start
+        });
+    }
+    Ok(start)
+}
+
+fn respond(id: u32, flags: u8, out: &mut Out, write: impl FnOnce(&mut Vec<u8>)) {
+    out.flagged(Record::Respond, flags, id, 0, &[], write);
+}
+
+fn refuse(id: u32, refusal: &Refusal, out: &mut Out) {
+    respond(id, 0, out, |out| refusal.write(out));
+}

@@ -1,0 +1,405 @@
+//! The log's entries on their way to those who listen.
+
+use std::collections::BTreeMap;
+
+use super::class::Class;
+use super::frames::{Framed, Stamp};
+use super::lag::Lag;
+use super::{Counts, Streams};
+use crate::cursor::{Cursor, EventId};
+use crate::decode::log::LogRow;
+use crate::feed::Feed;
+use crate::reader::Along;
+use crate::record::{Out, Record};
+use crate::row::Relation;
+
+/// That a record of frames ends within an entry.
+const WITHIN: u8 = 1;
+/// That a record of frames says nothing of a place.
+const NO_PLACE: u8 = 2;
+
+impl Streams {
+    /// Takes the rows of a reading: what follows the last entry offered is offered to every class, and what
+    /// lies before it is given to those who lack it.
+    pub fn take(&mut self, rows: &[LogRow<'_>], along: &Along<'_>, now: u64, out: &mut Out) {
+        if !self.follows() {
+            return;
+        }
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+            return;
+        };
+        if first.seq <= self.at + 1 {
+            let from = rows.partition_point(|row| row.seq <= self.at);
+            self.advance(rows.get(from..).unwrap_or_default(), along);
+        }
+        // Whoever is current is given all of this reading before anybody is given something older.
+        self.serve(now, out);
+        let to = rows.partition_point(|row| row.seq <= self.at);
+        let read = (first.seq - 1, last.seq.min(self.at));
+        self.give_lacking(rows.get(..to).unwrap_or_default(), read, along, out);
+    }
+
+    /// Offers rows to every class.
+    fn advance(&mut self, rows: &[LogRow<'_>], along: &Along<'_>) {
+        let all: Vec<usize> = (0..self.classes.len()).collect();
+        let n_readers: Vec<u64> = self
+            .classes
+            .iter()
+            .map(|class| class.as_ref().map_or(0, Class::n_counted))
+            .collect();
+        let mut published: Vec<(usize, u64)> = Vec::new();
+        for row in rows {
+            self.at = row.seq;
+            let concerned = match along.relations.find(row.relation) {
+                Some(relation) => self.of(relation).to_vec(),
+                None => all.clone(),
+            };
+            published.clear();
+            for index in concerned {
+                along.in_flight.set(row.seq);
+                let Some((subscription, n_frames)) = self.offer(index, row, along) else {
+                    continue;
+                };
+                let readers = n_readers.get(index).copied().unwrap_or(0);
+                let matched = readers * n_frames;
+                self.count(
+                    subscription,
+                    Counts {
+                        matched,
+                        ..Counts::default()
+                    },
+                );
+                let publication = self.publication(subscription);
+                match published.iter_mut().find(|(it, _)| *it == publication) {
+                    Some((_, most)) => *most = n_frames.max(*most),
+                    None => published.push((publication, n_frames)),
+                }
+            }
+            self.published += published.iter().map(|(_, n_frames)| n_frames).sum::<u64>();
+        }
+        let tip = Cursor::after(self.at);
+        for class in self.classes.iter_mut().flatten() {
+            class.tip = tip;
+        }
+    }
+
+    /// Offers a row to a class, and tells whose it is and how many frames came of it.
+    fn offer(&mut self, index: usize, row: &LogRow<'_>, along: &Along<'_>) -> Option<(usize, u64)> {
+        let stamp = self.stamp(row);
+        let class = self.class_mut(index)?;
+        let entry = along.entry(row);
+        #[cfg(feature = "fault")]
+        crate::fault::at_entry(entry.as_ref().ok());
+        let entry = entry
+            .as_ref()
+            .map_err(|error| (Cursor::after(row.seq), error.code.as_str()));
+        Some((class.subscription, class.push(stamp, entry)))
+    }
+
+    const fn stamp(&self, row: &LogRow<'_>) -> Stamp {
+        Stamp {
+            tag: self.tag,
+            time_ms: row.time_ms,
+        }
+    }
+
+    /// Gives rows to those who lack them: who stand where the reading began or later, and have room.
+    fn give_lacking(
+        &mut self,
+        rows: &[LogRow<'_>],
+        (before, last): (u64, u64),
+        along: &Along<'_>,
+        out: &mut Out,
+    ) {
+        let mut framed = Framed::default();
+        for index in 0..self.classes.len() {
+            let Some(class) = self.class(index) else {
+                continue;
+            };
+            let mut groups: BTreeMap<Cursor, Group> = BTreeMap::new();
+            for (id, lag) in &class.lagging {
+                let stands_there = (before..last).contains(&lag.after.seq());
+                if stands_there && lag.full_ms.is_none() && !class.holds(lag.after) {
+                    groups.entry(lag.after).or_default().ids.push(*id);
+                }
+            }
+            if groups.is_empty() {
+                continue;
+            }
+            for row in rows {
+                let concerns = match along.relations.find(row.relation) {
+                    Some(relation) => self.of(relation).binary_search(&index).is_ok(),
+                    None => true,
+                };
+                if !concerns {
+                    continue;
+                }
+                along.in_flight.set(row.seq);
+                let stamp = self.stamp(row);
+                let Some(class) = self.class_mut(index) else {
+                    break;
+                };
+                framed.clear();
+                match along.entry(row) {
+                    Ok(entry) => class.framer.write(&entry, stamp, &mut framed),
+                    Err(error) => {
+                        let id = stamp.id(Cursor::after(row.seq));
+                        let reason = error.code.as_str();
+                        class.framer.write_gap(id, reason, None, &mut framed);
+                    }
+                }
+                let mut start = 0;
+                for (cursor, end) in &framed.ends {
+                    let frame = framed.bytes.get(start..*end).unwrap_or_default();
+                    for (_, group) in groups.range_mut(..*cursor) {
+                        group.bytes.extend_from_slice(frame);
+                        group.n_frames += 1;
+                        group.time_ms = row.time_ms;
+                    }
+                    start = *end;
+                }
+            }
+            self.hand_over(index, groups, Cursor::after(last), out);
+        }
+    }
+
+    fn hand_over(
+        &mut self,
+        index: usize,
+        groups: BTreeMap<Cursor, Group>,
+        reached: Cursor,
+        out: &mut Out,
+    ) {
+        let Some(class) = self.class_mut(index) else {
+            return;
+        };
+        let mut counts = Counts::default();
+        for group in groups.into_values() {
+            for id in &group.ids {
+                let Some(lag) = class.lagging.get_mut(id) else {
+                    continue;
+                };
+                lag.after = lag.after.max(reached);
+                lag.time_ms = lag.time_ms.max(group.time_ms);
+                counts.delivered += group.n_frames;
+                match &mut lag.n_before {
+                    Some(before) => *before += group.n_frames,
+                    None => counts.matched += group.n_frames,
+                }
+            }
+            if group.n_frames > 0 {
+                give(&group.ids, Some(reached), &group.bytes, out);
+            }
+        }
+        let subscription = class.subscription;
+        self.count(subscription, counts);
+    }
+
+    /// Gives everybody who has room what was made or kept for them.
+    pub(super) fn serve(&mut self, now: u64, out: &mut Out) {
+        let tag = self.tag;
+        for index in 0..self.classes.len() {
+            let Some(class) = self.class_mut(index) else {
+                continue;
+            };
+            let mut counts = Counts::default();
+            if let Some(reached) = class.fresh.reached() {
+                give(&class.current, Some(reached), &class.fresh.bytes, out);
+                counts.delivered += (class.fresh.ends.len() * class.current.len()) as u64;
+                class.fresh.clear();
+            }
+            if !class.lagging.is_empty() {
+                counts.dropped += class.drop_stalled(now);
+                serve_lagging(class, tag, &mut counts, out);
+            }
+            let subscription = class.subscription;
+            self.count(subscription, counts);
+        }
+    }
+
+    /// The classes that concern a relation.
+    fn of(&mut self, relation: &Relation) -> &[usize] {
+        let Self {
+            classes,
+            by_relation,
+            catalog,
+            ..
+        } = self;
+        by_relation.entry(relation.id).or_insert_with(|| {
+            let concerns = |class: &Class| {
+                let source = catalog
+                    .as_ref()
+                    .and_then(|it| it.source(class.subscription));
+                source.is_some_and(|(_, entity)| {
+                    entity.relation == relation.name && entity.namespace == relation.namespace
+                })
+            };
+            let all = classes.iter().enumerate();
+            all.filter(|(_, class)| class.as_ref().is_some_and(concerns))
+                .map(|(index, _)| index)
+                .collect()
+        })
+    }
+
+    fn publication(&self, subscription: usize) -> usize {
+        let catalog = self.catalog.as_ref();
+        let subscription = catalog.and_then(|it| it.subscriptions.get(subscription));
+        subscription.map_or(0, |it| it.publication)
+    }
+
+    /// Begins anew on another log, at its end: everybody is told.
+    pub fn replace_log(&mut self, feed: &Feed) {
+        self.by_relation.clear();
+        self.tag = EventId::tag(&feed.epoch);
+        self.at = feed.head;
+        let mut lost = Vec::new();
+        for class in self.classes.iter_mut().flatten() {
+            lost.push((class.subscription, class.n_pending()));
+            class.tip = Cursor::after(feed.head);
+            class.ring.empty(class.tip.number());
+            let current = std::mem::take(&mut class.current);
+            let there = current.into_iter().map(|id| (id, None));
+            let lagging = std::mem::take(&mut class.lagging);
+            let there = there.chain(lagging.into_iter().map(|(id, lag)| (id, lag.full_ms)));
+            for (id, full_ms) in there.collect::<Vec<_>>() {
+                let mut lag = Lag {
+                    after: class.tip,
+                    time_ms: feed.time_ms,
+                    n_before: Some(class.n_frames),
+                    full_ms,
+                    owed: None,
+                };
+                lag.owe("other_log", None);
+                class.lagging.insert(id, lag);
+            }
+        }
+        for (subscription, dropped) in lost {
+            self.count(
+                subscription,
+                Counts {
+                    dropped,
+                    ..Counts::default()
+                },
+            );
+        }
+    }
+
+    /// Tells those who stand before the oldest entry that they missed something, and moves them there.
+    pub fn skip_trimmed(&mut self, feed: &Feed) {
+        let oldest = Cursor::after(feed.before_oldest());
+        let tag = self.tag;
+        let is_behind = self.follows() && self.at < feed.before_oldest();
+        if is_behind {
+            self.at = feed.before_oldest();
+        }
+        let mut counted = Vec::new();
+        for class in self.classes.iter_mut().flatten() {
+            let mut counts = Counts::default();
+            if is_behind {
+                class.tip = oldest;
+                counts.matched += class.n_counted();
+                let stamp = Stamp {
+                    tag,
+                    time_ms: class.time_ms,
+                };
+                class.push(stamp, Err((oldest, "trimmed")));
+            }
+            let (from, n_held) = (
+                Cursor::from_number(class.ring.from()),
+                class.n_frames - class.ring.len() as u64,
+            );
+            for lag in class.lagging.values_mut() {
+                if lag.after >= from || lag.after.seq() >= feed.before_oldest() {
+                    continue;
+                }
+                let lost = lag.n_before.map(|before| n_held - before);
+                counts.dropped += lost.unwrap_or(0);
+                lag.owe("trimmed", lost);
+                lag.after = if lost.is_some() { from } else { oldest };
+                lag.n_before = lost.map(|_| n_held);
+            }
+            counted.push((class.subscription, counts));
+        }
+        for (subscription, counts) in counted {
+            self.count(subscription, counts);
+        }
+    }
+
+    pub(super) fn count(&mut self, subscription: usize, more: Counts) {
+        if let Some(counts) = self.counts.get_mut(subscription) {
+            counts.matched += more.matched;
+            counts.delivered += more.delivered;
+            counts.dropped += more.dropped;
+        }
+    }
+}
+
+/// Those who stand at one place, and what they are given from there on.
+#[derive(Default)]
+struct Group {
+    ids: Vec<u32>,
+    bytes: Vec<u8>,
+    n_frames: u64,
+    time_ms: u64,
+}
+
+/// Gives those who lag and have room what the ring holds for them; with nothing left, they are current.
+fn serve_lagging(class: &mut Class, tag: u32, counts: &mut Counts, out: &mut Out) {
+    let ready = class
+        .lagging
+        .iter()
+        .filter(|(_, lag)| lag.full_ms.is_none());
+    for id in ready.map(|(id, _)| *id).collect::<Vec<_>>() {
+        let Some(mut lag) = class.lagging.get(&id).copied() else {
+            continue;
+        };
+        let mut bytes = Vec::new();
+        if let Some(owed) = lag.owed.take() {
+            let stamp = Stamp {
+                tag,
+                time_ms: lag.time_ms,
+            };
+            bytes = class
+                .framer
+                .gap(stamp.id(lag.after), owed.reason, owed.dropped);
+        }
+        let mut has_all = false;
+        if let Some(slots) = class.ring.after(lag.after.number()) {
+            let mut n_given = 0;
+            for slot in slots {
+                bytes.extend_from_slice(&slot.payload);
+                lag.after = Cursor::from_number(slot.seq);
+                n_given += 1;
+            }
+            counts.delivered += n_given;
+            if lag.n_before.is_none() {
+                counts.matched += n_given;
+            }
+            has_all = lag.after <= class.tip;
+        }
+        if !bytes.is_empty() {
+            give(&[id], Some(lag.after), &bytes, out);
+        }
+        if has_all {
+            class.lagging.remove(&id);
+            class.make_current(id);
+        } else {
+            class.lagging.insert(id, lag);
+        }
+    }
+}
+
+/// Gives frames to streams, which then stand at a place, if one is told.
+pub(super) fn give(ids: &[u32], reached: Option<Cursor>, bytes: &[u8], out: &mut Out) {
+    if ids.is_empty() {
+        return;
+    }
+    let (flags, seq) = match reached {
+        Some(cursor) if cursor.is_within() => (WITHIN, cursor.number() / 2),
+        Some(cursor) => (0, cursor.number() / 2),
+        None => (NO_PLACE, 0),
+    };
+    out.flagged(Record::Frames, flags, 0, seq, ids, |payload| {
+        payload.extend_from_slice(bytes);
+    });
+}
