@@ -20,7 +20,7 @@ export async function size() {
       generation += 1
       const { Engine, initSync } = await import(`../pkg/engine.js?${generation}`)
       initSync({ module: wasm })
-      new Engine({}).free()
+      new Engine('{}').free()
     },
   })
   return [

@@ -13,6 +13,14 @@ export const Input = /** @type {const} */ ({
   tick: 7,
   ack: 8,
   sql: 9,
+  open: 10,
+  close: 11,
+  request: 12,
+  read: 13,
+  full: 14,
+  ready: 15,
+  gone: 16,
+  statistics: 17,
 })
 
 /** What the engine tells; the numbers of `src/record.rs`. */
@@ -27,6 +35,11 @@ export const Kind = /** @type {const} */ ({
   fault: 8,
   script: 9,
   wait: 10,
+  opened: 11,
+  read: 12,
+  respond: 13,
+  frames: 14,
+  statistics: 15,
 })
 
 const HEADER_BYTES = 32
@@ -82,7 +95,7 @@ export class Boundary {
   }
 
   #begin() {
-    this.#engine = new Engine(this.options)
+    this.#engine = new Engine(JSON.stringify(this.options))
     this.#memory = /** @type {WebAssembly.Memory} */ (this.#engine.memory())
     this.#inFlight = this.#engine.in_flight_ptr() >>> 0
   }

@@ -11,6 +11,7 @@
 import { Boundary, Input, json, Kind } from './boundary.js'
 import { freezeDeep, LazyCommit } from './commit.js'
 import { MillstreamError } from './error.js'
+import { Streams } from './streams.js'
 import { Subscription } from './subscription.js'
 
 /** @import { Record } from './boundary.js' */
@@ -22,6 +23,11 @@ import { Subscription } from './subscription.js'
  * @typedef {object} Store
  * @property {(bounds: ReadBounds) => Promise<Uint8Array>} read
  * @property {(order: TrimOrder) => Promise<void>} trim
+ * @property {string} namespace where relations are that name none
+ * @property {() => Promise<[namespace: string, name: string][]>} guarded the relations whose rows the database
+ *   shows to some and not to others
+ * @property {(relation: { namespace: string, name: string }) => Promise<boolean>} probe reads a row of a
+ *   relation, and tells whether it is guarded
  *
  * @typedef {{ after: number, relationAfter: number, maxRows: number, maxBytes: number }} ReadBounds
  * @typedef {{ to: number, before: number, limit: number }} TrimOrder
@@ -53,6 +59,11 @@ export class Loop {
   #relations = new Map()
   /** @type {Set<Subscription>} Those with a commit taken that the engine does not know of. */
   #unacked = new Set()
+  #streams = new Streams({
+    input: (kind, id, payload) => this.#input(kind, id, payload),
+    nextId: () => this.#nextId(),
+    read: (relation) => this.#store.probe(relation),
+  })
   /** @type {Record | null} */
   #script = null
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -86,7 +97,6 @@ export class Loop {
    */
   async subscribe(selector, since, callback, onError) {
     if (this.#failure) throw this.#failure
-    this.#lastId += 1
     const host = {
       took: (/** @type {Subscription} */ it) => this.#took(it),
       leave: (/** @type {Subscription} */ it, /** @type {boolean} */ fromCallback) => {
@@ -94,7 +104,7 @@ export class Loop {
       },
       report: this.#report,
     }
-    const subscription = new Subscription(this.#lastId, { selector, since }, callback, host)
+    const subscription = new Subscription(this.#nextId(), { selector, since }, callback, host)
     if (onError) subscription.on('error', onError)
     this.#subscriptions.set(subscription.id, subscription)
     this.#declare(subscription)
@@ -125,8 +135,48 @@ export class Loop {
     return answer
   }
 
+  /**
+   * Declares what streams there are, and gives what is wrong with that.
+   *
+   * @param {unknown} schema
+   * @param {string} tenant
+   */
+  async openStreams(schema, tenant) {
+    if (this.#failure) throw this.#failure
+    if (this.#streams.isDeclared) {
+      const message = 'a Millstream is open over this client already: close it first'
+      throw new MillstreamError('already_open', message)
+    }
+    const guarded = await this.#store.guarded()
+    const { namespace } = this.#store
+    return this.#streams.open({ schema, tenant, namespace, guarded })
+  }
+
+  /**
+   * Hands a request to the engine, whose answer goes to the sink.
+   *
+   * @param {import('./streams.js').RequestFacts} facts
+   * @param {import('./streams.js').Sink} sink
+   */
+  request(facts, sink) {
+    if (this.#failure) throw this.#failure
+    return this.#streams.request(facts, sink)
+  }
+
+  /** What was counted of streams. */
+  streamStatistics() {
+    if (this.#failure) throw this.#failure
+    return this.#streams.statistics()
+  }
+
+  /** Ends every stream. */
+  closeStreams() {
+    this.#streams.close()
+  }
+
   /** Ends every subscription, each after what it still has to be given, and then the engine. */
   async close() {
+    this.closeStreams()
     await Promise.all([...this.#subscriptions.values()].map((it) => it.abort()))
     // Whoever subscribed meanwhile is told.
     this.fail(closed())
@@ -143,6 +193,12 @@ export class Loop {
     clearTimeout(this.#timer)
     for (const subscription of this.#subscriptions.values()) subscription.end(error)
     this.#subscriptions.clear()
+    this.#streams.fail(error)
+  }
+
+  #nextId() {
+    this.#lastId += 1
+    return this.#lastId
   }
 
   /**
@@ -169,6 +225,7 @@ export class Loop {
 
   /** @param {Record} record */
   #act(record) {
+    if (this.#streams.act(record)) return
     switch (record.kind) {
       case Kind.readLog:
         return this.#readLog(record)
@@ -331,6 +388,7 @@ export class Loop {
       this.#declare(subscription)
       if (subscription.leaving) this.#input(Input.unsubscribe, subscription.id, new Uint8Array(1))
     }
+    this.#streams.begun()
   }
 }
 

@@ -3,7 +3,7 @@
 pub mod commit;
 mod document;
 pub mod event;
-mod json;
+pub(crate) mod json;
 mod number;
 mod patch;
 mod reader;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::encode::json::Object;
+
 /// What went wrong, for a program: a stable word, part of the public interface.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Code {
@@ -165,8 +167,10 @@ impl Error {
 
     /// Writes it as JSON: `{ code, message }`.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let json = serde_json::json!({ "code": self.code.as_str(), "message": self.message });
-        out.extend_from_slice(json.to_string().as_bytes());
+        Object::new(out)
+            .text("code", self.code.as_str())
+            .text("message", &self.message)
+            .end();
     }
 }
 

@@ -4,17 +4,16 @@ mod duration;
 mod path;
 mod subscribe;
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 pub use subscribe::{Opening, Since};
 
 use crate::catalog::Catalog;
+use crate::encode::json::{self, Object};
 use crate::error::{Code, Error};
 
 /// A request, as the host puts it.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The method, in capitals.
     pub method: String,
@@ -33,8 +32,7 @@ pub struct Request {
 }
 
 /// Where a stream stood.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug)]
 pub struct Resume {
     /// The last entry it was told of, at least in part.
     pub seq: u64,
@@ -42,6 +40,38 @@ pub struct Resume {
     pub within: bool,
     /// When it began: milliseconds since 1970.
     pub began: u64,
+}
+
+impl Request {
+    /// Reads a request from JSON. What is missing or of another type is not there.
+    pub fn parse(payload: &[u8]) -> Result<Self, Error> {
+        let value: Value = serde_json::from_slice(payload)
+            .map_err(|error| Error::new(Code::BadOptions, error.to_string()))?;
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let query = value.get("query").and_then(Value::as_array);
+        let pair = |pair: &Value| {
+            let [name, value] = pair.as_array()?.as_slice() else {
+                return None;
+            };
+            Some((name.as_str()?.to_owned(), value.as_str()?.to_owned()))
+        };
+        let resume = |resumes: &Value| {
+            Some(Resume {
+                seq: resumes.get("seq")?.as_u64()?,
+                within: resumes.get("within")?.as_bool()?,
+                began: resumes.get("began")?.as_u64()?,
+            })
+        };
+        Ok(Self {
+            method: text("method").unwrap_or_default(),
+            path: text("path").unwrap_or_default(),
+            query: query.into_iter().flatten().filter_map(pair).collect(),
+            last_event_id: text("lastEventId"),
+            http_version: text("httpVersion"),
+            claims: value.get("claims").and_then(Value::as_object).cloned(),
+            resumes: value.get("resumes").and_then(resume),
+        })
+    }
 }
 
 /// What a request asks for.
@@ -113,10 +143,20 @@ pub fn write_methods(methods: &str, out: &mut Vec<u8>) {
     write(204, &[("Allow", methods)], None, out);
 }
 
-fn write(status: u16, headers: &[(&str, &str)], body: Option<&Value>, out: &mut Vec<u8>) {
-    let body = body.map(Value::to_string);
-    let response = json!({ "status": status, "headers": headers, "body": body });
-    out.extend_from_slice(response.to_string().as_bytes());
+/// Writes a response: `{ status, headers, body }`.
+fn write(status: u16, headers: &[(&str, &str)], body: Option<&[u8]>, out: &mut Vec<u8>) {
+    let mut response = Object::new(out);
+    response.number("status", status.into());
+    json::list(headers, response.key("headers"), |(name, value), out| {
+        json::list(&[*name, *value], out, |text, out| {
+            json::string(text.as_bytes(), out);
+        });
+    });
+    match body {
+        Some(body) => json::string(body, response.key("body")),
+        None => response.key("body").extend_from_slice(b"null"),
+    }
+    response.end();
 }
 
 impl Refusal {
@@ -145,22 +185,24 @@ impl Refusal {
 
     /// Writes the answer: `{ "error": { code, message, … } }`.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let mut error = json!({ "code": self.error.code.as_str(), "message": self.error.message });
-        if let (Some((key, names)), Some(error)) = (&self.exists, error.as_object_mut()) {
-            error.insert((*key).to_owned(), json!(names));
+        let mut body = Vec::new();
+        let mut root = Object::new(&mut body);
+        let mut error = Object::new(root.key("error"));
+        error.text("code", self.error.code.as_str());
+        error.text("message", &self.error.message);
+        if let Some((key, names)) = &self.exists {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            error.texts(key, &names);
         }
+        error.end();
+        root.end();
         let mut headers = vec![
             ("Content-Type", "application/json"),
             ("Cache-Control", "no-store"),
             ("X-Accel-Buffering", "no"),
         ];
         headers.extend(self.header);
-        write(
-            self.error.code.status(),
-            &headers,
-            Some(&json!({ "error": error })),
-            out,
-        );
+        write(self.error.code.status(), &headers, Some(&body), out);
     }
 }
 

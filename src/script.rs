@@ -1,13 +1,12 @@
 //! What a host sends to the database for a script, or why it may not.
 
-use serde::Serialize;
-
+use crate::encode::json::Object;
 use crate::error::{Code, Error};
 use crate::record::{Out, Record};
 use crate::sql::{self, Dialect, Kind, Statement};
 
 /// What is sent for a script.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 struct Script<'a> {
     /// Whether it may leave a transaction open.
     opens: bool,
@@ -32,8 +31,10 @@ pub fn answer(id: u32, payload: &[u8], out: &mut Out) {
         _ => {
             let script = plan(&text, &statements);
             out.record(Record::Script, id, 0, &[], |payload| {
-                // Writing to a Vec cannot fail, and neither can a struct of strings.
-                let _ = serde_json::to_writer(payload, &script);
+                let mut told = Object::new(payload);
+                let opens: &[u8] = if script.opens { b"true" } else { b"false" };
+                told.key("opens").extend_from_slice(opens);
+                told.texts("steps", &script.steps).end();
             });
         }
     }

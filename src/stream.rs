@@ -22,7 +22,7 @@ mod statistics;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::{Catalog, Operations};
+use crate::catalog::Catalog;
 use crate::cursor::Cursor;
 use crate::http::{Opening, Request};
 use crate::subscription::Mark;
@@ -44,7 +44,6 @@ pub struct Streams {
     boot: Option<Boot>,
     members: BTreeMap<u32, Member>,
     classes: Vec<Option<Class>>,
-    by_key: BTreeMap<(usize, Operations), usize>,
     /// For each relation version, the classes that concern it; made when first needed.
     by_relation: BTreeMap<u32, Vec<usize>>,
     /// The last entry that was offered to every class.
@@ -105,7 +104,7 @@ struct Counts {
 impl Streams {
     /// Whether somebody listens.
     pub fn follows(&self) -> bool {
-        !self.by_key.is_empty()
+        self.classes.iter().any(Option::is_some)
     }
 
     /// The last entry that was offered to every class.

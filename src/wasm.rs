@@ -26,14 +26,10 @@ pub struct Boundary {
 
 #[wasm_bindgen(js_class = Engine)]
 impl Boundary {
-    /// An engine with these options; what is left out has its default.
+    /// An engine with these options, as JSON; what is left out has its default.
     #[wasm_bindgen(constructor)]
-    pub fn new(
-        #[wasm_bindgen(unchecked_param_type = "EngineOptions")] options: JsValue,
-    ) -> Result<Self, JsError> {
-        let options: Options = serde_wasm_bindgen::from_value(options)
-            .map_err(|error| JsError::new(&format!("bad_options: {error}")))?;
-        options.check()?;
+    pub fn new(options: &str) -> Result<Self, JsError> {
+        let options = Options::parse(options)?;
         Ok(Self {
             engine: Engine::new(options),
             input: Vec::new(),

@@ -2,7 +2,9 @@
 
 /** What went wrong, as a stable word. */
 export type ErrorCode =
+  | 'already_open'
   | 'bad_options'
+  | 'bad_schema'
   | 'bad_selector'
   | 'bad_since'
   | 'closed'
@@ -26,7 +28,13 @@ export class MillstreamError extends Error {
   readonly code: ErrorCode
   /** What was missed, where the code is `gap`. */
   readonly gap?: Gap
-  constructor(code: ErrorCode, message: string, more?: { cause?: unknown; gap?: Gap })
+  /** Everything that is wrong with a schema, where the code is `bad_schema`. */
+  readonly refusals?: readonly SchemaRefusal[]
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more?: { cause?: unknown; gap?: Gap; refusals?: SchemaRefusal[] },
+  )
 }
 
 /** What a subscription missed: everything up to `seq` that it had not been given. */
@@ -139,4 +147,125 @@ export interface Wal {
   ): Promise<Subscription>
   /** Takes everything that Millstream put into the database out of it, and closes the client. */
   uninstall(): Promise<void>
+}
+
+/** What streams there are. */
+export interface Schema {
+  entities: readonly EntitySchema[]
+}
+
+/** What happened to a row, as an event says it. */
+export type Operation = 'create' | 'update' | 'delete'
+
+/** Something that has rows, and is known by a name of its own. */
+export interface EntitySchema {
+  /** What clients call it: `GET /subscribe/{name}`. */
+  name: string
+  /** Its table, `public.<name>` unless said otherwise. It needs a primary key, by which events name rows. */
+  relation?: string
+  access?: {
+    /** Whether callers may read it that `authenticate` does not know. No, unless said otherwise. */
+    anonymous?: boolean
+  }
+  /** What is published. */
+  events?: readonly {
+    name: string
+    /** All, unless said otherwise. */
+    operations?: readonly Operation[]
+    /** `entity.<name>` unless said otherwise. */
+    topic?: string
+    format?: 'json'
+  }[]
+  /** Who may listen. */
+  subscriptions?: readonly {
+    /** How a client picks it: `?name=`. */
+    name: string
+    /** A topic that some entity publishes to; `entity.<name>` unless said otherwise. */
+    source?: string
+    /** Which operations reach a subscriber: all that are published, unless said otherwise. */
+    eventtypes?: readonly Operation[]
+    scope?: 'tenant'
+    rls?: false
+    transports?: readonly 'sse'[]
+  }[]
+}
+
+/** One thing that is wrong with a schema. */
+export interface SchemaRefusal {
+  readonly code:
+    | 'bad_value'
+    | 'duplicate_name'
+    | 'missing_key'
+    | 'no_key'
+    | 'relation_not_found'
+    | 'row_rules'
+    | 'topic_not_published'
+    | 'unknown_key'
+    | 'unsupported_key'
+  /** Where: `entities[0].subscriptions[1].rls`. */
+  readonly path: string
+  readonly message: string
+}
+
+/** A `db` that streams can be opened over. */
+export interface Database {
+  readonly wal: Wal
+  connect(): Promise<unknown>
+}
+
+export interface MillstreamOptions {
+  db: Database
+  /** An object, or the text of a JSON document. */
+  schema: Schema | string
+  /** Whose streams these are; every event names it. `default` unless said otherwise. */
+  tenant?: string
+  /**
+   * Tells who is asking: the claims of a caller, or null where nobody knows. `exp`, in seconds since 1970, ends
+   * its streams; a `tenant` that is another one's is told that there is no such entity. What it throws is
+   * reported, and the caller is nobody.
+   */
+  authenticate?(
+    request: Request,
+  ): { [claim: string]: unknown } | null | Promise<{ [claim: string]: unknown } | null>
+  /** Hears of what `authenticate` throws; `console.error` unless said otherwise. */
+  onError?: (error: unknown) => void
+}
+
+/** Events counted. `matched` is the sum of the others but `filtered`. */
+export interface EventCounts {
+  readonly matched: number
+  /** Handed to the client's connection. */
+  readonly delivered: number
+  /** Lost, because the client did not read or left. */
+  readonly dropped: number
+  readonly filtered: number
+  readonly withheld: number
+  readonly failed: number
+  /** Waiting until the client reads. */
+  readonly pending: number
+}
+
+export interface StreamStatistics extends EventCounts {
+  readonly activeSubscriptions: number
+  readonly activeTopics: number
+  /** Events that somebody listened to. */
+  readonly published: number
+  readonly subscriptions: readonly (EventCounts & {
+    readonly entity: string
+    readonly subscription: string
+    readonly active: number
+  })[]
+}
+
+/** Entity streams over one database, for one tenant. */
+export class Millstream {
+  private constructor()
+  /** Opens them. Everything that is wrong with the schema is refused together, as `bad_schema`. */
+  static open(options: MillstreamOptions): Promise<Millstream>
+  /** Serves `GET /subscribe/{entity}`. It may be passed along without its object. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** What was counted. */
+  stats(): StreamStatistics
+  /** Ends every stream with its closing frame, and refuses those to come. The database stays open. */
+  close(): Promise<void>
 }

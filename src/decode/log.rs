@@ -4,7 +4,7 @@
 //! versions, log rows. See "Message Formats" in its manual: `D` is a row, `C` ends a select, `E` is an
 //! error, `Z` ends the answer with the state of the transaction.
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::error::{Code, Error};
 use crate::feed::Feed;
@@ -116,34 +116,44 @@ fn parse_feed(body: &[u8]) -> Result<Feed, Error> {
 }
 
 fn parse_relation(body: &[u8]) -> Result<Relation, Error> {
-    #[derive(Deserialize)]
-    struct Declared {
-        name: String,
-        r#type: String,
-        #[serde(default)]
-        unsent: bool,
-    }
     let mut values = Values::new(body)?;
+    let (id, table) = (values.small_number()?, values.small_number()?);
+    let (namespace, name) = (values.text()?.to_owned(), values.text()?.to_owned());
+    let texts = |list: Vec<Value>| {
+        let texts = list.iter().map(|it| it.as_str().map(str::to_owned));
+        texts.collect::<Option<Vec<String>>>()
+    };
+    let not_columns = || corrupt("a relation whose columns are not JSON");
+    let key_columns = texts(json(values.text()?)?).ok_or_else(not_columns)?;
+    let columns = json(values.text()?)?;
     Ok(Relation {
-        id: values.small_number()?,
-        table: values.small_number()?,
-        namespace: values.text()?.to_owned(),
-        name: values.text()?.to_owned(),
-        key_columns: json(values.text()?)?,
-        columns: json::<Vec<Declared>>(values.text()?)?
-            .into_iter()
-            .map(|column| Column {
-                kind: Kind::of_postgres(&column.r#type),
-                name: column.name,
-                unsent: column.unsent,
-            })
-            .collect(),
+        id,
+        table,
+        namespace,
+        name,
+        key_columns,
+        columns: columns
+            .iter()
+            .map(column)
+            .collect::<Option<_>>()
+            .ok_or_else(not_columns)?,
         dropped: values.text()? == "t",
     })
 }
 
-fn json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
-    serde_json::from_str(text).map_err(|_| corrupt("a relation whose columns are not JSON"))
+fn column(declared: &Value) -> Option<Column> {
+    Some(Column {
+        kind: Kind::of_postgres(declared.get("type")?.as_str()?),
+        name: declared.get("name")?.as_str()?.to_owned(),
+        unsent: declared.get("unsent").is_some_and(|it| *it == true),
+    })
+}
+
+fn json(text: &str) -> Result<Vec<Value>, Error> {
+    match serde_json::from_str(text) {
+        Ok(Value::Array(list)) => Ok(list),
+        _ => Err(corrupt("a relation whose columns are not JSON")),
+    }
 }
 
 fn corrupt(what: &str) -> Error {

@@ -1,8 +1,7 @@
 //! Where subscriptions stand in the log, and how they get from one place to another.
 
-use serde_json::json;
-
 use super::{Dispatch, Way};
+use crate::encode::json::Object;
 use crate::error::{Code, Error};
 use crate::feed::Feed;
 use crate::record::{Out, Record};
@@ -199,8 +198,11 @@ impl Dispatch {
 
 /// Tells subscriptions that they missed entries up to this one.
 pub(super) fn gap(ids: &[u32], seq: u64, reason: Code, feed: &Feed, out: &mut Out) {
-    let told = json!({ "reason": reason.as_str(), "oldest": feed.oldest, "head": feed.head });
     out.record(Record::Gap, 0, seq, ids, |payload| {
-        payload.extend_from_slice(told.to_string().as_bytes());
+        Object::new(payload)
+            .text("reason", reason.as_str())
+            .number("oldest", feed.oldest)
+            .number("head", feed.head)
+            .end();
     });
 }

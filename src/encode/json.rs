@@ -2,8 +2,74 @@
 
 use crate::row::scan;
 
+/// An object, written key by key.
+#[derive(Debug)]
+pub(crate) struct Object<'o> {
+    out: &'o mut Vec<u8>,
+    is_empty: bool,
+}
+
+impl<'o> Object<'o> {
+    /// Begins an object.
+    pub(crate) fn new(out: &'o mut Vec<u8>) -> Self {
+        out.push(b'{');
+        Self {
+            out,
+            is_empty: true,
+        }
+    }
+
+    /// Writes a key; its value is the caller's to write.
+    pub(crate) fn key(&mut self, key: &str) -> &mut Vec<u8> {
+        if !self.is_empty {
+            self.out.push(b',');
+        }
+        self.is_empty = false;
+        string(key.as_bytes(), self.out);
+        self.out.push(b':');
+        self.out
+    }
+
+    /// Writes a text.
+    pub(crate) fn text(&mut self, key: &str, text: &str) -> &mut Self {
+        string(text.as_bytes(), self.key(key));
+        self
+    }
+
+    /// Writes a number.
+    pub(crate) fn number(&mut self, key: &str, number: u64) -> &mut Self {
+        integer(number, self.key(key));
+        self
+    }
+
+    /// Writes a list of texts.
+    pub(crate) fn texts(&mut self, key: &str, texts: &[&str]) -> &mut Self {
+        list(texts, self.key(key), |text, out| {
+            string(text.as_bytes(), out);
+        });
+        self
+    }
+
+    /// Ends it.
+    pub(crate) fn end(&mut self) {
+        self.out.push(b'}');
+    }
+}
+
+/// Writes a list.
+pub(crate) fn list<T>(items: &[T], out: &mut Vec<u8>, write: impl Fn(&T, &mut Vec<u8>)) {
+    out.push(b'[');
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write(item, out);
+    }
+    out.push(b']');
+}
+
 /// Writes a string.
-pub(super) fn string(text: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     characters(text, out);
     out.push(b'"');
@@ -55,7 +121,7 @@ pub(super) fn raw(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Writes an integer.
-pub(super) fn integer(value: u64, out: &mut Vec<u8>) {
+pub(crate) fn integer(value: u64, out: &mut Vec<u8>) {
     // The longest has twenty digits.
     let mut digits = [0; 20];
     let mut start = digits.len();

@@ -1,6 +1,5 @@
 //! What a subscription declares of itself.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Code, Error};
@@ -21,20 +20,13 @@ pub(crate) struct Declaration {
 impl Declaration {
     /// Reads the payload of `Subscribe`.
     pub(crate) fn parse(payload: &[u8]) -> Result<Self, Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Declared {
-            selector: Value,
-            since: Value,
-            #[serde(default)]
-            resumes: bool,
-        }
-        let declared: Declared = serde_json::from_slice(payload)
+        let declared: Value = serde_json::from_slice(payload)
             .map_err(|error| Error::new(Code::BadOptions, error.to_string()))?;
+        let of = |key: &str| declared.get(key).unwrap_or(&Value::Null);
         Ok(Self {
-            selector: Selector::parse(&declared.selector)?,
-            since: parse_since(&declared.since)?,
-            resumes: declared.resumes,
+            selector: Selector::parse(of("selector"))?,
+            since: parse_since(of("since"))?,
+            resumes: of("resumes") == true,
         })
     }
 }

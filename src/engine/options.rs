@@ -1,12 +1,11 @@
 //! What an engine is opened with, and what of it is refused.
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::error::{Code, Error};
 
 /// What an engine is opened with.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Rows of one reading, so that the database is soon free for its user again.
     pub max_read_rows: u32,
@@ -36,12 +35,34 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Refuses options under which no reading would bring anything, or no entry be kept.
-    pub fn check(&self) -> Result<(), Error> {
-        if self.max_read_rows > 0 && self.max_read_bytes > 0 && self.retain_entries > 0 {
-            return Ok(());
+    /// Reads options from JSON; what is left out has its default. Refuses those under which no reading would
+    /// bring anything, or no entry be kept.
+    pub fn parse(json: &str) -> Result<Self, Error> {
+        let bad = |message: String| Error::new(Code::BadOptions, message);
+        let value: Value = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
+        let mut options = Self::default();
+        for (name, value) in value.as_object().into_iter().flatten() {
+            if name == "quarantine" {
+                let seqs = value.as_array().into_iter().flatten();
+                options.quarantine = seqs.filter_map(Value::as_u64).collect();
+                continue;
+            }
+            let number = value.as_u64().filter(|number| *number > 0);
+            let number = number.ok_or_else(|| {
+                bad(format!(
+                    "{name} is {value}; it must be a whole number above 0"
+                ))
+            })?;
+            let small = u32::try_from(number).unwrap_or(u32::MAX);
+            match name.as_str() {
+                "maxReadRows" => options.max_read_rows = small,
+                "maxReadBytes" => options.max_read_bytes = small,
+                "maxCommitBytes" => options.max_commit_bytes = small as usize,
+                "retainEntries" => options.retain_entries = number,
+                "retainMs" => options.retain_ms = number,
+                _ => return Err(bad(format!("there is no option '{name}'"))),
+            }
         }
-        let message = "maxReadRows, maxReadBytes and retainEntries must be above 0";
-        Err(Error::new(Code::BadOptions, message))
+        Ok(options)
     }
 }

@@ -1,31 +1,16 @@
 //! Opening and closing the door.
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Counts, Streams};
 use crate::catalog::{Catalog, Refusal};
 use crate::cursor::EventId;
+use crate::encode::json::{self, Object};
 use crate::error::{Code, Error};
 use crate::feed::Feed;
 use crate::reader::Relations;
 use crate::record::{Out, Record};
 use crate::subscription::Mark;
-
-/// What the door is opened with.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Declared {
-    schema: Value,
-    tenant: String,
-    /// Where relations are that name no namespace.
-    namespace: String,
-    /// The relations, by namespace and name, whose rows the database shows to some and not to others.
-    guarded: Vec<(String, String)>,
-    /// Whether it was open before, under an engine that stopped.
-    #[serde(default)]
-    resumes: bool,
-}
 
 /// A catalog that waits to be checked.
 #[derive(Debug)]
@@ -33,33 +18,43 @@ pub(super) struct Boot {
     id: u32,
     pub(super) mark: Mark,
     catalog: Catalog,
-    declared: Declared,
+    tenant: String,
+    /// The relations, by namespace and name, whose rows the database shows to some and not to others.
+    guarded: Vec<(String, String)>,
 }
 
 impl Streams {
-    /// Takes a schema, which is refused at once, or checked by the next reading.
+    /// Takes a schema, which is refused at once, or checked by the next reading: JSON `{ schema, tenant,
+    /// namespace, guarded, resumes }`. One that resumes was checked, under an engine that stopped.
     pub fn open(&mut self, id: u32, payload: &[u8], out: &mut Out) {
-        let declared: Declared = match serde_json::from_slice(payload) {
-            Ok(declared) => declared,
-            Err(error) => {
-                let refusal = Refusal {
-                    code: Code::BadOptions,
-                    path: String::new(),
-                    message: error.to_string(),
-                };
-                return answer(id, &[refusal], out);
-            }
+        let declared: Value = serde_json::from_slice(payload).unwrap_or_default();
+        let text = |key: &str| {
+            declared
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
         };
-        match Catalog::parse(&declared.schema, &declared.namespace) {
+        let schema = declared.get("schema").unwrap_or(&Value::Null);
+        let tenant = text("tenant").to_owned();
+        let pair = |pair: &Value| {
+            let [namespace, name] = pair.as_array()?.as_slice() else {
+                return None;
+            };
+            Some((namespace.as_str()?.to_owned(), name.as_str()?.to_owned()))
+        };
+        let guarded = declared.get("guarded").and_then(Value::as_array);
+        match Catalog::parse(schema, text("namespace")) {
             Err(refusals) => answer(id, &refusals, out),
-            Ok(catalog) if declared.resumes => self.adopt(catalog, declared.tenant),
+            Ok(catalog) if declared.get("resumes").is_some_and(|it| *it == true) => {
+                self.adopt(catalog, tenant);
+            }
             Ok(catalog) => {
-                let mark = Mark::Wanted;
                 self.boot = Some(Boot {
                     id,
-                    mark,
+                    mark: Mark::Wanted,
                     catalog,
-                    declared,
+                    tenant,
+                    guarded: guarded.into_iter().flatten().filter_map(pair).collect(),
                 });
             }
         }
@@ -70,9 +65,9 @@ impl Streams {
         let Some(boot) = self.boot.take_if(|boot| boot.mark == Mark::Asked) else {
             return;
         };
-        let refusals = boot.catalog.check(relations, &boot.declared.guarded);
+        let refusals = boot.catalog.check(relations, &boot.guarded);
         if refusals.is_empty() {
-            self.adopt(boot.catalog, boot.declared.tenant);
+            self.adopt(boot.catalog, boot.tenant);
         }
         answer(boot.id, &refusals, out);
     }
@@ -109,12 +104,14 @@ impl Streams {
 }
 
 fn answer(id: u32, refusals: &[Refusal], out: &mut Out) {
-    let told: Vec<Value> = refusals
-        .iter()
-        .map(|it| json!({ "code": it.code.as_str(), "path": it.path, "message": it.message }))
-        .collect();
     out.record(Record::Opened, id, 0, &[], |payload| {
-        payload.extend_from_slice(Value::from(told).to_string().as_bytes());
+        json::list(refusals, payload, |refusal, out| {
+            Object::new(out)
+                .text("code", refusal.code.as_str())
+                .text("path", &refusal.path)
+                .text("message", &refusal.message)
+                .end();
+        });
     });
 }
 

@@ -1,9 +1,7 @@
 //! Streams that are given the same bytes.
 
-use std::collections::BTreeMap;
-
 use super::frames::{Framed, Framer, Stamp};
-use super::lag::Lag;
+use super::lag::{Lag, Lagging};
 use crate::commit::Entry;
 use crate::cursor::Cursor;
 use crate::ring::{Ring, Slot};
@@ -18,7 +16,7 @@ pub(super) struct Class {
     /// Those who have everything, and room for more.
     pub(super) current: Vec<u32>,
     /// The others.
-    pub(super) lagging: BTreeMap<u32, Lag>,
+    pub(super) lagging: Lagging,
     /// The last frames, kept while somebody lags.
     pub(super) ring: Ring,
     /// How many frames there were.
@@ -37,7 +35,7 @@ impl Class {
             subscription,
             framer,
             current: Vec::new(),
-            lagging: BTreeMap::new(),
+            lagging: Lagging::default(),
             ring: Ring::new(tip.number()),
             n_frames: 0,
             tip,
@@ -53,13 +51,16 @@ impl Class {
 
     /// How many there are whose lag is counted in frames.
     pub(super) fn n_counted(&self) -> u64 {
-        let counted = self.lagging.values().filter(|lag| lag.n_before.is_some());
+        let counted = self
+            .lagging
+            .iter()
+            .filter(|(_, lag)| lag.n_before.is_some());
         (self.current.len() + counted.count()) as u64
     }
 
     /// How many frames its readers matched and were not given yet.
     pub(super) fn n_pending(&self) -> u64 {
-        let before = self.lagging.values().filter_map(|lag| lag.n_before);
+        let before = self.lagging.iter().filter_map(|(_, lag)| lag.n_before);
         before.map(|before| self.n_frames - before).sum()
     }
 
@@ -124,7 +125,7 @@ impl Class {
                 owed: None,
             };
             self.lag(id, lag);
-        } else if let Some(lag) = self.lagging.get_mut(&id) {
+        } else if let Some(lag) = self.lagging.get_mut(id) {
             lag.full_ms.get_or_insert(now);
         }
     }
@@ -134,7 +135,7 @@ impl Class {
         if let Ok(place) = self.current.binary_search(&id) {
             self.current.remove(place);
         }
-        let left = self.lagging.remove(&id).and_then(|lag| lag.n_before);
+        let left = self.lagging.remove(id).and_then(|lag| lag.n_before);
         left.map_or(0, |before| self.n_frames - before)
     }
 
@@ -142,7 +143,8 @@ impl Class {
     /// not hold.
     pub(super) fn lacking(&self) -> Option<Cursor> {
         self.lagging
-            .values()
+            .iter()
+            .map(|(_, lag)| lag)
             .filter(|lag| lag.full_ms.is_none() && !self.holds(lag.after) && lag.after < self.tip)
             .map(|lag| lag.after)
             .min()

@@ -11,7 +11,7 @@ use crate::row::Row;
 /// Makes the frames of one entity, of some of its operations.
 #[derive(Debug)]
 pub(super) struct Framer {
-    operations: Operations,
+    pub(super) operations: Operations,
     templates: [(Vec<u8>, Template); 3],
     /// What every gap frame says besides its reason.
     entity: String,

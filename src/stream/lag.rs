@@ -44,3 +44,54 @@ impl Lag {
         });
     }
 }
+
+/// Those of a class who lag, by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Lagging(Vec<(u32, Lag)>);
+
+impl Lagging {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut Lag> {
+        let place = self.find(id).ok()?;
+        self.0.get_mut(place).map(|(_, lag)| lag)
+    }
+
+    pub(super) fn get(&self, id: u32) -> Option<&Lag> {
+        self.0.get(self.find(id).ok()?).map(|(_, lag)| lag)
+    }
+
+    pub(super) fn insert(&mut self, id: u32, lag: Lag) {
+        match self.find(id) {
+            Ok(place) => {
+                if let Some(slot) = self.0.get_mut(place) {
+                    slot.1 = lag;
+                }
+            }
+            Err(place) => self.0.insert(place, (id, lag)),
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: u32) -> Option<Lag> {
+        let place = self.find(id).ok()?;
+        Some(self.0.remove(place).1)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(u32, Lag)> {
+        self.0.iter()
+    }
+
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Lag> {
+        self.0.iter_mut().map(|(_, lag)| lag)
+    }
+
+    fn find(&self, id: u32) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&id, |(id, _)| *id)
+    }
+}

@@ -1,6 +1,6 @@
 //! How streams begin and end.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::boot::closed;
 use super::class::Class;
@@ -9,6 +9,7 @@ use super::lag::Lag;
 use super::serve::give;
 use super::{Counts, Member, PATIENCE_MS, Phase, START_MS, Streams, Timer};
 use crate::cursor::Cursor;
+use crate::encode::json::Object;
 use crate::encode::sse;
 use crate::error::{Code, Error};
 use crate::feed::Feed;
@@ -31,11 +32,9 @@ struct Start {
 impl Streams {
     /// Takes a request, and answers it, or asks for a read as its caller.
     pub fn request(&mut self, id: u32, payload: &[u8], now: u64, out: &mut Out) {
-        let request: Request = match serde_json::from_slice(payload) {
+        let request = match Request::parse(payload) {
             Ok(request) => request,
-            Err(error) => {
-                return refuse(id, &Refusal::new(Code::BadOptions, error.to_string()), out);
-            }
+            Err(error) => return refuse(id, &error.into(), out),
         };
         let Some(catalog) = &self.catalog else {
             return refuse(id, &closed().into(), out);
@@ -55,9 +54,11 @@ impl Streams {
             self.marking.insert(id);
             Phase::Starting(Mark::Wanted)
         } else if let Some((_, entity)) = catalog.source(opening.subscription) {
-            let read = json!({ "namespace": entity.namespace, "name": entity.relation });
             out.record(Record::Read, id, 0, &[], |payload| {
-                payload.extend_from_slice(read.to_string().as_bytes());
+                Object::new(payload)
+                    .text("namespace", &entity.namespace)
+                    .text("name", &entity.relation)
+                    .end();
             });
             Phase::Reading
         } else {
@@ -185,19 +186,22 @@ impl Streams {
             return;
         };
         let key = (member.opening.subscription, member.opening.operations);
-        let index = *self.by_key.entry(key).or_insert_with(|| {
+        let is_it = |class: &Class| (class.subscription, class.framer.operations) == key;
+        let mut classes = self.classes.iter();
+        let found = classes.position(|class| class.as_ref().is_some_and(is_it));
+        let index = found.unwrap_or_else(|| {
             let entity = catalog.source(key.0).map_or("", |(_, entity)| &entity.name);
             let framer = Framer::new(entity, key.1, &self.tenant);
-            let class = Some(Class::new(key.0, framer, Cursor::after(self.at), time_ms));
+            let class = Class::new(key.0, framer, Cursor::after(self.at), time_ms);
             self.by_relation.clear();
-            if let Some(free) = self.classes.iter().position(Option::is_none) {
-                if let Some(slot) = self.classes.get_mut(free) {
-                    *slot = class;
-                }
-                return free;
+            let free = self.classes.iter().position(Option::is_none);
+            let index = free.unwrap_or(self.classes.len());
+            self.classes
+                .resize_with(self.classes.len().max(index + 1), || None);
+            if let Some(slot) = self.classes.get_mut(index) {
+                *slot = Some(class);
             }
-            self.classes.push(class);
-            self.classes.len() - 1
+            index
         });
         member.phase = Phase::In(index);
         let full_ms = member.full_ms.take();
@@ -247,7 +251,7 @@ impl Streams {
         };
         member.full_ms = None;
         if let Phase::In(index) = member.phase
-            && let Some(lag) = self.class_mut(index).and_then(|it| it.lagging.get_mut(&id))
+            && let Some(lag) = self.class_mut(index).and_then(|it| it.lagging.get_mut(id))
         {
             lag.full_ms = None;
         }
@@ -280,7 +284,7 @@ impl Streams {
         let Phase::In(index) = member.phase else {
             return None;
         };
-        let lag = self.class(index)?.lagging.get(&id);
+        let lag = self.class(index)?.lagging.get(id);
         lag.is_none_or(|lag| lag.full_ms.is_none()).then_some(id)
     }
 
@@ -318,8 +322,6 @@ impl Streams {
         };
         let (subscription, dropped) = (class.subscription, class.leave(id));
         if class.is_empty() {
-            self.by_key
-                .remove(&(subscription, member.opening.operations));
             self.by_relation.clear();
             if let Some(slot) = self.classes.get_mut(index) {
                 *slot = None;

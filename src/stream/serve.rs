@@ -1,7 +1,5 @@
 //! The log's entries on their way to those who listen.
 
-use std::collections::BTreeMap;
-
 use super::class::Class;
 use super::frames::{Framed, Stamp};
 use super::lag::Lag;
@@ -116,11 +114,11 @@ impl Streams {
             let Some(class) = self.class(index) else {
                 continue;
             };
-            let mut groups: BTreeMap<Cursor, Group> = BTreeMap::new();
-            for (id, lag) in &class.lagging {
+            let mut groups: Vec<Group> = Vec::new();
+            for (id, lag) in class.lagging.iter() {
                 let stands_there = (before..last).contains(&lag.after.seq());
                 if stands_there && lag.full_ms.is_none() && !class.holds(lag.after) {
-                    groups.entry(lag.after).or_default().ids.push(*id);
+                    Group::add(&mut groups, lag.after, *id);
                 }
             }
             if groups.is_empty() {
@@ -151,7 +149,7 @@ impl Streams {
                 let mut start = 0;
                 for (cursor, end) in &framed.ends {
                     let frame = framed.bytes.get(start..*end).unwrap_or_default();
-                    for (_, group) in groups.range_mut(..*cursor) {
+                    for group in groups.iter_mut().filter(|it| it.after < *cursor) {
                         group.bytes.extend_from_slice(frame);
                         group.n_frames += 1;
                         group.time_ms = row.time_ms;
@@ -163,20 +161,14 @@ impl Streams {
         }
     }
 
-    fn hand_over(
-        &mut self,
-        index: usize,
-        groups: BTreeMap<Cursor, Group>,
-        reached: Cursor,
-        out: &mut Out,
-    ) {
+    fn hand_over(&mut self, index: usize, groups: Vec<Group>, reached: Cursor, out: &mut Out) {
         let Some(class) = self.class_mut(index) else {
             return;
         };
         let mut counts = Counts::default();
-        for group in groups.into_values() {
+        for group in groups {
             for id in &group.ids {
-                let Some(lag) = class.lagging.get_mut(id) else {
+                let Some(lag) = class.lagging.get_mut(*id) else {
                     continue;
                 };
                 lag.after = lag.after.max(reached);
@@ -260,7 +252,7 @@ impl Streams {
             let current = std::mem::take(&mut class.current);
             let there = current.into_iter().map(|id| (id, None));
             let lagging = std::mem::take(&mut class.lagging);
-            let there = there.chain(lagging.into_iter().map(|(id, lag)| (id, lag.full_ms)));
+            let there = there.chain(lagging.iter().map(|(id, lag)| (*id, lag.full_ms)));
             for (id, full_ms) in there.collect::<Vec<_>>() {
                 let mut lag = Lag {
                     after: class.tip,
@@ -335,12 +327,35 @@ impl Streams {
 }
 
 /// Those who stand at one place, and what they are given from there on.
-#[derive(Default)]
 struct Group {
+    after: Cursor,
     ids: Vec<u32>,
     bytes: Vec<u8>,
     n_frames: u64,
     time_ms: u64,
+}
+
+impl Group {
+    /// Adds somebody to those who stand at a place.
+    fn add(groups: &mut Vec<Self>, after: Cursor, id: u32) {
+        match groups.binary_search_by_key(&after, |group| group.after) {
+            Ok(place) => {
+                if let Some(group) = groups.get_mut(place) {
+                    group.ids.push(id);
+                }
+            }
+            Err(place) => {
+                let group = Self {
+                    after,
+                    ids: vec![id],
+                    bytes: Vec::new(),
+                    n_frames: 0,
+                    time_ms: 0,
+                };
+                groups.insert(place, group);
+            }
+        }
+    }
 }
 
 /// Gives those who lag and have room what the ring holds for them; with nothing left, they are current.
@@ -350,7 +365,7 @@ fn serve_lagging(class: &mut Class, tag: u32, counts: &mut Counts, out: &mut Out
         .iter()
         .filter(|(_, lag)| lag.full_ms.is_none());
     for id in ready.map(|(id, _)| *id).collect::<Vec<_>>() {
-        let Some(mut lag) = class.lagging.get(&id).copied() else {
+        let Some(mut lag) = class.lagging.get(id).copied() else {
             continue;
         };
         let mut bytes = Vec::new();
@@ -381,7 +396,7 @@ fn serve_lagging(class: &mut Class, tag: u32, counts: &mut Counts, out: &mut Out
             give(&[id], Some(lag.after), &bytes, out);
         }
         if has_all {
-            class.lagging.remove(&id);
+            class.lagging.remove(id);
             class.make_current(id);
         } else {
             class.lagging.insert(id, lag);

@@ -42,3 +42,26 @@ export interface Missed {
  * cannot hold, each as its path, its kind (`n` a BigInt from digits, `b` bytes from hex digits) and its text.
  */
 export type CommitPayload = [commit: unknown, patches: (string | number)[][]]
+
+/** The payload of `Request`. */
+export interface RequestFacts {
+  method: string
+  /** As it was sent, escapes and all. */
+  path: string
+  /** Decoded. */
+  query: [name: string, value: string][]
+  lastEventId?: string
+  /** Where the connection is the server's own to keep. */
+  httpVersion?: string
+  /** Who is asking; null where nobody knows. */
+  claims?: { [name: string]: unknown } | null
+  /** Where its stream stood under an engine that stopped. */
+  resumes?: { seq: number; within: boolean; began: number }
+}
+
+/** The payload of `Respond`. */
+export interface Answer {
+  status: number
+  headers: [name: string, value: string][]
+  body: string | null
+}

@@ -35,13 +35,44 @@ export class PGliteStore {
     return this.#alone(async () => {
       // Not within somebody's transaction, which would take it back, and which a VACUUM would fail.
       if (await isInTransaction(this.#pglite)) return
-      const { messages } = await this.#pglite.execProtocol(simpleQuery(trim(order)))
-      const row = messages.find(({ name }) => name === 'dataRow')
-      this.#trimmed += Number(/** @type {any} */ (row)?.fields[0])
+      const [row] = await this.#rows(trim(order))
+      this.#trimmed += Number(row?.[0])
       if (this.#trimmed < VACUUM_EVERY) return
       this.#trimmed = 0
       await this.#pglite.execProtocol(simpleQuery('vacuum millstream.log'))
     })
+  }
+
+  namespace = 'public'
+
+  /** @returns {Promise<[string, string][]>} */
+  guarded() {
+    const tables = `
+      select n.nspname, c.relname
+        from pg_catalog.pg_class c
+        join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
+       where c.relrowsecurity`
+    return this.#alone(async () => /** @type {[string, string][]} */ (await this.#rows(tables)))
+  }
+
+  /** @param {{ namespace: string, name: string }} relation */
+  probe({ namespace, name }) {
+    const table = `${identifier(namespace)}.${identifier(name)}`
+    return this.#alone(async () => {
+      if (await isInTransaction(this.#pglite)) throw new Error('a transaction is open')
+      const [row] = await this.#rows(`
+        select c.relrowsecurity from pg_catalog.pg_class c
+         where c.oid operator(pg_catalog.=) ${literal(table)}::pg_catalog.regclass`)
+      await this.#rows(`select from ${table} limit 1`)
+      return row?.[0] === 't'
+    })
+  }
+
+  /** @param {string} sql */
+  async #rows(sql) {
+    const { messages } = await this.#pglite.execProtocol(simpleQuery(sql))
+    const rows = messages.filter(({ name }) => name === 'dataRow')
+    return rows.map((row) => /** @type {string[]} */ (/** @type {any} */ (row).fields))
   }
 
   /**
@@ -81,6 +112,12 @@ export async function isInTransaction(pglite) {
   const answer = await pglite.execProtocolRaw(SYNC, { syncToFs: false })
   return answer.at(-1) !== IDLE
 }
+
+/** @param {string} name */
+const identifier = (name) => `"${name.replaceAll('"', '""')}"`
+
+/** @param {string} text */
+const literal = (text) => ` E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 const encoder = new TextEncoder()
 

@@ -1,0 +1,149 @@
+// The doors that HTTP opens: a schema is declared once, then requests are served.
+
+import { MillstreamError } from './error.js'
+import { WebSink } from './sink/web.js'
+
+/** @import { Loop } from './loop.js' */
+/** @import { Connection, RequestFacts, Sink } from './streams.js' */
+/** @import { MillstreamOptions, StreamStatistics } from './types/index.js' */
+
+/** Entity streams over one database, for one tenant. */
+export class Millstream {
+  #loop
+  #authenticate
+  #report
+
+  /**
+   * @private use `Millstream.open`
+   * @param {Loop} loop
+   * @param {MillstreamOptions['authenticate']} authenticate
+   * @param {(error: unknown) => void} report
+   */
+  constructor(loop, authenticate, report) {
+    this.#loop = loop
+    this.#authenticate = authenticate
+    this.#report = report
+  }
+
+  /**
+   * Opens the doors. Everything that is wrong with the schema is refused together.
+   *
+   * @param {MillstreamOptions} options
+   */
+  static async open({ db, schema, tenant = 'default', authenticate, onError, ...unknown }) {
+    const [name] = Object.keys(unknown)
+    if (name !== undefined) {
+      throw new MillstreamError('bad_options', `Millstream.open has no option '${name}'`)
+    }
+    const loop = /** @type {Loop} */ (await db.connect())
+    const refusals = await loop.openStreams(parse(schema), tenant)
+    if (refusals.length > 0) {
+      const lines = refusals.map(({ path, message, code }) => `\n  ${path}: ${message} (${code})`)
+      throw new MillstreamError('bad_schema', `the schema is refused:${lines.join('')}`, {
+        refusals,
+      })
+    }
+    return new Millstream(loop, authenticate, onError ?? ((error) => console.error(error)))
+  }
+
+  /**
+   * Serves a request: `GET /subscribe/{entity}`. It may be passed along without its object.
+   *
+   * @param {Request} request
+   * @returns {Promise<Response>}
+   */
+  fetch = async (request) => {
+    const sink = new WebSink()
+    const facts = factsOf(request)
+    const connection = this.#serve({ ...facts, claims: await this.claims(request) }, sink)
+    sink.connection = connection
+    // Once there is a body, its cancellation says that the client is gone.
+    const leave = () => connection.gone()
+    request.signal.addEventListener('abort', leave, { once: true })
+    try {
+      return await sink.response
+    } finally {
+      request.signal.removeEventListener('abort', leave)
+    }
+  }
+
+  /**
+   * Serves a request whose answer goes to a sink of the caller's.
+   *
+   * @internal
+   * @param {RequestFacts} facts
+   * @param {Sink} sink
+   */
+  serve(facts, sink) {
+    return this.#serve(facts, sink)
+  }
+
+  /**
+   * Who is asking; null where nobody knows.
+   *
+   * @internal
+   * @param {Request} request
+   * @returns {Promise<Record<string, unknown> | null>}
+   */
+  async claims(request) {
+    if (!this.#authenticate) return null
+    try {
+      return (await this.#authenticate(request)) ?? null
+    } catch (error) {
+      this.#report(error)
+      return null
+    }
+  }
+
+  /** Whether somebody is to be asked who a caller is. */
+  get authenticates() {
+    return this.#authenticate !== undefined
+  }
+
+  /**
+   * What was counted: for each subscription of the schema, and in all.
+   *
+   * @returns {StreamStatistics}
+   */
+  stats() {
+    return this.#loop.streamStatistics()
+  }
+
+  /** Ends every stream with its closing frame, and refuses those to come. The database stays open. */
+  async close() {
+    this.#loop.closeStreams()
+  }
+
+  /**
+   * @param {RequestFacts} facts
+   * @param {Sink} sink
+   * @returns {Connection}
+   */
+  #serve(facts, sink) {
+    return this.#loop.request(facts, sink)
+  }
+}
+
+/**
+ * @param {Request} request
+ * @returns {RequestFacts}
+ */
+function factsOf({ method, url, headers }) {
+  const { pathname, searchParams } = new URL(url)
+  return {
+    method,
+    path: pathname,
+    query: [...searchParams],
+    lastEventId: headers.get('last-event-id') ?? undefined,
+  }
+}
+
+/** @param {unknown} schema */
+function parse(schema) {
+  if (typeof schema !== 'string') return schema
+  try {
+    return JSON.parse(schema)
+  } catch (error) {
+    throw new MillstreamError('bad_schema', `the schema is not JSON: ${error}`, { cause: error })
+  }
+}
