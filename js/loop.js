@@ -267,15 +267,13 @@ export class Loop {
   }
 
   /** @param {Record} record */
-  #readLog({ id, seq, payload }) {
+  #readLog({ flags, id, seq, payload }) {
     const view = new DataView(payload.buffer, payload.byteOffset)
     const [relationAfter, maxRows, maxBytes] = [0, 4, 8].map((at) => view.getUint32(at, true))
-    this.#answer(
-      id,
-      this.#store.read(
-        /** @type {ReadBounds} */ ({ after: seq, relationAfter, maxRows, maxBytes }),
-      ),
-      (bytes) => this.#input(Input.rows, id, bytes),
+    const bounds = /** @type {ReadBounds} */ ({ after: seq, relationAfter, maxRows, maxBytes })
+    const read = () => this.#store.read(bounds)
+    this.#answer(id, flags === 1 ? turn().then(read) : read(), (bytes) =>
+      this.#input(Input.rows, id, bytes),
     )
   }
 
@@ -398,4 +396,16 @@ export function closed() {
     'closed',
     'this client is closed; make a new one over the same database',
   )
+}
+
+/** Lets the event loop go round once, so that what waits there is not kept waiting by a long catching up. */
+function turn() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => {
+      port1.close()
+      resolve(undefined)
+    }
+    port2.postMessage(null)
+  })
 }

@@ -119,11 +119,12 @@ impl Engine {
             Input::Gone => self.streams.remove(id),
             Input::Statistics => self.streams.tell_statistics(id, out),
         }
+        let turn = u8::from(matches!(input, Input::Rows));
         self.dispatch.serve_from_rings(now, out);
         let closing_ms = self.dispatch.settle(now, out);
         self.order_trim(out);
         let stream_ms = self.streams.settle(now, out);
-        let reading_ms = self.order_reading(now, out);
+        let reading_ms = self.order_reading(turn, now, out);
         let until = [closing_ms, stream_ms, reading_ms]
             .into_iter()
             .flatten()
@@ -211,7 +212,7 @@ impl Engine {
             is_within: false,
         };
         let along = along(&self.options, &self.in_flight, &self.relations, end);
-        self.streams.take(&reading.rows, &along, now, out);
+        self.streams.take(&reading.rows, &along, out);
         if way == Way::Live {
             self.streams.answer_marks(&feed, &self.relations, now, out);
         }
@@ -285,7 +286,7 @@ impl Engine {
     }
 
     /// Asks for the reading that is wanted most, or tells when to look again.
-    fn order_reading(&mut self, now: u64, out: &mut Out) -> Option<u64> {
+    fn order_reading(&mut self, turn: u8, now: u64, out: &mut Out) -> Option<u64> {
         let head = self.feed.as_ref().map_or(u64::MAX, |feed| feed.head);
         let follows = self.dispatch.follows();
         let someone_follows = follows || self.streams.follows();
@@ -331,7 +332,7 @@ impl Engine {
             self.options.max_read_rows,
             self.options.max_read_bytes,
         ];
-        out.record(Record::ReadLog, self.asked, after, &[], |payload| {
+        out.flagged(Record::ReadLog, turn, self.asked, after, &[], |payload| {
             for bound in bounds {
                 payload.extend_from_slice(&bound.to_le_bytes());
             }

@@ -77,7 +77,8 @@ impl Input {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum Record {
-    /// Read the log after `seq`: u32 relation version after which to read, u32 rows, u32 bytes at most.
+    /// Read the log after `seq`: u32 relation version after which to read, u32 rows, u32 bytes at most. With
+    /// flag 1, after a turn in which sinks may say that they are full, or have room.
     ReadLog = 1,
     /// Trim the log: u64 to, u64 before (ms), u32 limit.
     Trim = 2,

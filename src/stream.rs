@@ -64,8 +64,8 @@ struct Member {
     request: Request,
     opening: Opening,
     phase: Phase,
-    /// Since when its sink is full, where that was before it was in a class.
-    full_ms: Option<u64>,
+    /// Whether its sink is full, where that was before it was in a class.
+    is_full: bool,
     /// When it ends, and when it is next sent something: its timers.
     end_ms: u64,
     ping_ms: u64,
@@ -89,7 +89,7 @@ enum Timer {
     End,
     /// It is to be sent something.
     Ping,
-    /// Its sink has been full for too long.
+    /// Its sink has been full for half of the time that is too long.
     Stall,
 }
 

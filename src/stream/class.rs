@@ -1,7 +1,7 @@
 //! Streams that are given the same bytes.
 
 use super::frames::{Framed, Framer, Stamp};
-use super::lag::{Lag, Lagging};
+use super::lag::{Lag, Lagging, Sink};
 use crate::commit::Entry;
 use crate::cursor::Cursor;
 use crate::ring::{Ring, Slot};
@@ -114,19 +114,21 @@ impl Class {
     }
 
     /// Notes that a sink is full.
-    pub(super) fn fill(&mut self, id: u32, now: u64) {
+    pub(super) fn fill(&mut self, id: u32, sink: Sink) {
         if let Ok(place) = self.current.binary_search(&id) {
             self.current.remove(place);
             let lag = Lag {
                 after: self.tip,
                 time_ms: self.time_ms,
                 n_before: Some(self.n_frames),
-                full_ms: Some(now),
+                sink,
                 owed: None,
             };
             self.lag(id, lag);
-        } else if let Some(lag) = self.lagging.get_mut(id) {
-            lag.full_ms.get_or_insert(now);
+        } else if let Some(lag) = self.lagging.get_mut(id)
+            && lag.sink == Sink::Ready
+        {
+            lag.sink = sink;
         }
     }
 
@@ -145,7 +147,7 @@ impl Class {
         self.lagging
             .iter()
             .map(|(_, lag)| lag)
-            .filter(|lag| lag.full_ms.is_none() && !self.holds(lag.after) && lag.after < self.tip)
+            .filter(|lag| lag.sink == Sink::Ready && !self.holds(lag.after) && lag.after < self.tip)
             .map(|lag| lag.after)
             .min()
     }
@@ -156,10 +158,14 @@ impl Class {
     }
 
     /// Lets those who have stalled lose what the ring does not hold, and tells how much that was.
-    pub(super) fn drop_stalled(&mut self, now: u64) -> u64 {
+    pub(super) fn drop_stalled(&mut self) -> u64 {
         let n_held = self.n_frames - self.ring.len() as u64;
         let mut dropped = 0;
-        for lag in self.lagging.values_mut().filter(|lag| lag.is_stalled(now)) {
+        for lag in self
+            .lagging
+            .values_mut()
+            .filter(|lag| lag.sink == Sink::Stalled)
+        {
             let Some(lost) = lag.n_before.and_then(|before| n_held.checked_sub(before)) else {
                 continue;
             };

@@ -11,8 +11,8 @@ pub(super) struct Lag {
     pub(super) time_ms: u64,
     /// How many frames of its class lie before that place, where that is known: since it became current.
     pub(super) n_before: Option<u64>,
-    /// Since when its sink has been full; nothing where it has room.
-    pub(super) full_ms: Option<u64>,
+    /// Whether its sink has room.
+    pub(super) sink: Sink,
     /// What it must be told before anything else.
     pub(super) owed: Option<Owed>,
 }
@@ -26,13 +26,50 @@ pub(super) struct Owed {
     pub(super) dropped: Option<u64>,
 }
 
-impl Lag {
-    /// Whether its sink has been full for so long that it is not waited for.
-    pub(super) fn is_stalled(&self, now: u64) -> bool {
-        self.full_ms
-            .is_some_and(|full| now >= full.saturating_add(super::PATIENCE_MS))
+/// What is known of a sink.
+///
+/// ```text
+///  Ready ──▶ Full ─── half of PATIENCE_MS ──▶ Waited ─── the other half ──▶ Stalled
+///    ▲────────┴────────────────────────────────┴───────────────────────────────┘ it has room again
+/// ```
+///
+/// Two timers have to pass, so that a host that was busy for long has a turn in which to say that a sink
+/// has room, before its reader loses anything.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Sink {
+    Ready,
+    /// Until a time.
+    Full(u64),
+    /// Until a time.
+    Waited(u64),
+    Stalled,
+}
+
+impl Sink {
+    /// A sink that is full from now on.
+    pub(super) const fn full(now: u64) -> Self {
+        Self::Full(now + super::PATIENCE_MS / 2)
     }
 
+    /// The time that it waits for.
+    pub(super) const fn due_ms(self) -> Option<u64> {
+        match self {
+            Self::Full(due) | Self::Waited(due) => Some(due),
+            Self::Ready | Self::Stalled => None,
+        }
+    }
+
+    /// What it is once that time has come.
+    pub(super) const fn next(self, now: u64) -> Self {
+        match self {
+            Self::Full(_) => Self::Waited(now + super::PATIENCE_MS / 2),
+            Self::Waited(_) | Self::Stalled => Self::Stalled,
+            Self::Ready => Self::Ready,
+        }
+    }
+}
+
+impl Lag {
     /// Notes a loss. The first reason is told; numbers add up as long as all are known.
     pub(super) fn owe(&mut self, reason: &'static str, dropped: Option<u64>) {
         self.owed = Some(match self.owed {

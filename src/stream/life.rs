@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::boot::closed;
 use super::class::Class;
 use super::frames::{Framer, Stamp};
-use super::lag::Lag;
+use super::lag::{Lag, Sink};
 use super::serve::give;
-use super::{Counts, Member, PATIENCE_MS, Phase, START_MS, Streams, Timer};
+use super::{Counts, Member, Phase, START_MS, Streams, Timer};
 use crate::cursor::Cursor;
 use crate::encode::json::Object;
 use crate::encode::sse;
@@ -70,7 +70,7 @@ impl Streams {
             request,
             opening,
             phase,
-            full_ms: None,
+            is_full: false,
             end_ms,
             ping_ms: u64::MAX,
         };
@@ -157,7 +157,7 @@ impl Streams {
         }
         let began = member.request.resumes.map_or(now, |resume| resume.began);
         self.set_timers(id, began, now);
-        self.join(id, &start, feed.time_ms);
+        self.join(id, &start, feed.time_ms, now);
     }
 
     /// Replaces the timer of waiting by those of a stream.
@@ -181,7 +181,7 @@ impl Streams {
     }
 
     /// Puts a stream into its class, which is made where it is the first.
-    fn join(&mut self, id: u32, start: &Start, time_ms: u64) {
+    fn join(&mut self, id: u32, start: &Start, time_ms: u64, now: u64) {
         let (Some(member), Some(catalog)) = (self.members.get_mut(&id), &self.catalog) else {
             return;
         };
@@ -204,29 +204,31 @@ impl Streams {
             index
         });
         member.phase = Phase::In(index);
-        let full_ms = member.full_ms.take();
+        let sink = if member.is_full {
+            Sink::full(now)
+        } else {
+            Sink::Ready
+        };
         let Some(class) = self.class_mut(index) else {
             return;
         };
         let is_there = start.after == class.tip;
-        if is_there && start.gap.is_none() && full_ms.is_none() {
+        if is_there && start.gap.is_none() && sink == Sink::Ready {
             return class.make_current(id);
         }
         let mut lag = Lag {
             after: start.after,
             time_ms: start.time_ms,
             n_before: is_there.then_some(class.n_frames),
-            full_ms,
+            sink,
             owed: None,
         };
         if let Some(reason) = start.gap {
             lag.owe(reason, None);
         }
         class.lag(id, lag);
-        if let Some(full_ms) = full_ms {
-            self.timers
-                .insert((full_ms + PATIENCE_MS, Timer::Stall, id));
-        }
+        self.timers
+            .extend(sink.due_ms().map(|due| (due, Timer::Stall, id)));
     }
 
     /// Notes that a sink is full.
@@ -235,12 +237,14 @@ impl Streams {
             return;
         };
         let Phase::In(index) = member.phase else {
-            member.full_ms.get_or_insert(now);
+            member.is_full = true;
             return;
         };
+        let sink = Sink::full(now);
         if let Some(class) = self.class_mut(index) {
-            class.fill(id, now);
-            self.timers.insert((now + PATIENCE_MS, Timer::Stall, id));
+            class.fill(id, sink);
+            self.timers
+                .extend(sink.due_ms().map(|due| (due, Timer::Stall, id)));
         }
     }
 
@@ -249,11 +253,11 @@ impl Streams {
         let Some(member) = self.members.get_mut(&id) else {
             return;
         };
-        member.full_ms = None;
+        member.is_full = false;
         if let Phase::In(index) = member.phase
             && let Some(lag) = self.class_mut(index).and_then(|it| it.lagging.get_mut(id))
         {
-            lag.full_ms = None;
+            lag.sink = Sink::Ready;
         }
     }
 
@@ -265,15 +269,27 @@ impl Streams {
             match timer {
                 Timer::End => self.end(id, out),
                 Timer::Ping => pinged.extend(self.ping(id, now)),
-                // It is seen when everybody is served.
-                Timer::Stall => {}
+                Timer::Stall => self.stall(id, due, now),
             }
         }
-        self.serve(now, out);
+        self.serve(out);
         let mut ping = Vec::new();
         sse::comment(b"ping", &mut ping);
         give(&pinged, None, &ping, out);
         self.timers.first().map(|(due, ..)| *due)
+    }
+
+    /// Notes that a sink was full for some time. One that had room meanwhile waits for another time.
+    fn stall(&mut self, id: u32, due: u64, now: u64) {
+        let Some(Phase::In(index)) = self.members.get(&id).map(|it| it.phase) else {
+            return;
+        };
+        let lag = self.class_mut(index).and_then(|it| it.lagging.get_mut(id));
+        if let Some(lag) = lag.filter(|lag| lag.sink.due_ms() == Some(due)) {
+            lag.sink = lag.sink.next(now);
+            let next = lag.sink.due_ms();
+            self.timers.extend(next.map(|due| (due, Timer::Stall, id)));
+        }
     }
 
     /// The stream that is to be sent a sign of life, unless its sink is full.
@@ -285,7 +301,7 @@ impl Streams {
             return None;
         };
         let lag = self.class(index)?.lagging.get(id);
-        lag.is_none_or(|lag| lag.full_ms.is_none()).then_some(id)
+        lag.is_none_or(|lag| lag.sink == Sink::Ready).then_some(id)
     }
 
     /// Ends a stream by our own wish.

@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use super::frames::{Framed, Stamp};
-use super::lag::Lag;
+use super::lag::{Lag, Sink};
 use super::{Counts, Streams};
 use crate::cursor::{Cursor, EventId};
 use crate::decode::log::LogRow;
@@ -19,7 +19,7 @@ const NO_PLACE: u8 = 2;
 impl Streams {
     /// Takes the rows of a reading: what follows the last entry offered is offered to every class, and what
     /// lies before it is given to those who lack it.
-    pub fn take(&mut self, rows: &[LogRow<'_>], along: &Along<'_>, now: u64, out: &mut Out) {
+    pub fn take(&mut self, rows: &[LogRow<'_>], along: &Along<'_>, out: &mut Out) {
         if !self.follows() {
             return;
         }
@@ -31,7 +31,7 @@ impl Streams {
             self.advance(rows.get(from..).unwrap_or_default(), along);
         }
         // Whoever is current is given all of this reading before anybody is given something older.
-        self.serve(now, out);
+        self.serve(out);
         let to = rows.partition_point(|row| row.seq <= self.at);
         let read = (first.seq - 1, last.seq.min(self.at));
         self.give_lacking(rows.get(..to).unwrap_or_default(), read, along, out);
@@ -117,7 +117,7 @@ impl Streams {
             let mut groups: Vec<Group> = Vec::new();
             for (id, lag) in class.lagging.iter() {
                 let stands_there = (before..last).contains(&lag.after.seq());
-                if stands_there && lag.full_ms.is_none() && !class.holds(lag.after) {
+                if stands_there && lag.sink == Sink::Ready && !class.holds(lag.after) {
                     Group::add(&mut groups, lag.after, *id);
                 }
             }
@@ -188,7 +188,7 @@ impl Streams {
     }
 
     /// Gives everybody who has room what was made or kept for them.
-    pub(super) fn serve(&mut self, now: u64, out: &mut Out) {
+    pub(super) fn serve(&mut self, out: &mut Out) {
         let tag = self.tag;
         for index in 0..self.classes.len() {
             let Some(class) = self.class_mut(index) else {
@@ -201,7 +201,7 @@ impl Streams {
                 class.fresh.clear();
             }
             if !class.lagging.is_empty() {
-                counts.dropped += class.drop_stalled(now);
+                counts.dropped += class.drop_stalled();
                 serve_lagging(class, tag, &mut counts, out);
             }
             let subscription = class.subscription;
@@ -250,15 +250,15 @@ impl Streams {
             class.tip = Cursor::after(feed.head);
             class.ring.empty(class.tip.number());
             let current = std::mem::take(&mut class.current);
-            let there = current.into_iter().map(|id| (id, None));
+            let there = current.into_iter().map(|id| (id, Sink::Ready));
             let lagging = std::mem::take(&mut class.lagging);
-            let there = there.chain(lagging.iter().map(|(id, lag)| (*id, lag.full_ms)));
-            for (id, full_ms) in there.collect::<Vec<_>>() {
+            let there = there.chain(lagging.iter().map(|(id, lag)| (*id, lag.sink)));
+            for (id, sink) in there.collect::<Vec<_>>() {
                 let mut lag = Lag {
                     after: class.tip,
                     time_ms: feed.time_ms,
                     n_before: Some(class.n_frames),
-                    full_ms,
+                    sink,
                     owed: None,
                 };
                 lag.owe("other_log", None);
@@ -363,7 +363,7 @@ fn serve_lagging(class: &mut Class, tag: u32, counts: &mut Counts, out: &mut Out
     let ready = class
         .lagging
         .iter()
-        .filter(|(_, lag)| lag.full_ms.is_none());
+        .filter(|(_, lag)| lag.sink == Sink::Ready);
     for id in ready.map(|(id, _)| *id).collect::<Vec<_>>() {
         let Some(mut lag) = class.lagging.get(id).copied() else {
             continue;
