@@ -2,7 +2,7 @@
 
 import { Boundary, Input, Kind } from '../js/boundary.js'
 import { Loop } from '../js/loop.js'
-import { Log } from './log.js'
+import { Log, MemoryStore } from './log.js'
 import { inNs, inUs, turns } from './measure.js'
 
 /** No more than a subscription holds at once: with more, most would only be read later. */
@@ -82,28 +82,6 @@ async function perCommit() {
     await loop.close()
   }
   return figures
-}
-
-/** A log that is as long as `head` says. */
-class MemoryStore {
-  head = 0
-  #log
-
-  /** @param {Log} log */
-  constructor(log) {
-    this.#log = log
-  }
-
-  /** @param {import('../js/loop.js').ReadBounds} bounds */
-  async read({ after, relationAfter, maxRows }) {
-    const to = Math.max(after, Math.min(this.head, after + maxRows))
-    const withRelations = relationAfter === 0
-    return this.#log.answer({ after, to, head: this.head, withRelations })
-  }
-
-  async trim() {
-    return undefined
-  }
 }
 
 function open() {

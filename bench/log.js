@@ -1,6 +1,8 @@
 // A log's answer to a reading, in the form of PostgreSQL's protocol: what a store hands to the engine.
 
 const encoder = new TextEncoder()
+/** When every entry was logged. */
+const TIME_MS = '1796071960989'
 const columns = [
   ['id', 'bigint'],
   ['title', 'text'],
@@ -26,7 +28,7 @@ export class Log {
     const messages = []
     for (let seq = 1; seq <= length; seq++) {
       const record = `(${seq},"order ${seq}",placed,12.50,0.19,t,"a note, quoted",42,"2026-01-01 00:00:00+00","{a,b}")`
-      const made = row([String(seq), String(seq), '1796071960989', '1', 'i', null, record])
+      const made = row([String(seq), String(seq), TIME_MS, '1', 'i', null, record])
       messages.push(made)
       this.#starts.push((this.#starts.at(-1) ?? 0) + made.length)
     }
@@ -39,10 +41,41 @@ export class Log {
    * @param {{ after: number, to: number, head?: number, withRelations?: boolean }} reading
    */
   answer({ after, to, head = to, withRelations = false }) {
-    const messages = [row(['epoch', '1', String(head)]), complete]
+    const messages = [row(['epoch', '1', String(head), TIME_MS]), complete]
     if (withRelations) messages.push(...relations)
     const rows = this.#rows.subarray(this.#starts[after], this.#starts[to])
     return concatenate([...messages, complete, rows, complete, idle])
+  }
+}
+
+/** A log in memory, as a loop reads it, that is as long as `head` says. */
+export class MemoryStore {
+  head = 0
+  namespace = 'public'
+  #log
+
+  /** @param {Log} log */
+  constructor(log) {
+    this.#log = log
+  }
+
+  /** @param {import('../js/loop.js').ReadBounds} bounds */
+  async read({ after, relationAfter, maxRows }) {
+    const to = Math.max(after, Math.min(this.head, after + maxRows))
+    const withRelations = relationAfter === 0
+    return this.#log.answer({ after, to, head: this.head, withRelations })
+  }
+
+  async trim() {
+    return undefined
+  }
+
+  async guarded() {
+    return []
+  }
+
+  async probe() {
+    return false
   }
 }
 

@@ -6,8 +6,10 @@ import { capture } from './capture.js'
 import { engine } from './engine.js'
 import { latency } from './latency.js'
 import { size } from './size.js'
+import { sockets } from './sockets.js'
+import { streams } from './streams.js'
 
-const suites = { capture, engine, latency, size }
+const suites = { capture, engine, latency, streams, sockets, size }
 const chosen = process.argv.slice(2)
 const lines = [
   '# Benchmarks',

@@ -157,10 +157,8 @@ export class Boundary {
       const count = view.getUint32(at + 20, true)
       const payload = at + HEADER_BYTES + 4 * count
       const end = payload + view.getUint32(at + 16, true)
-      const subscriptions = new Uint32Array(count)
-      for (let index = 0; index < count; index++) {
-        subscriptions[index] = view.getUint32(at + HEADER_BYTES + 4 * index, true)
-      }
+      // Little-endian, as every machine is that runs wasm.
+      const subscriptions = new Uint32Array(bytes.buffer, at + HEADER_BYTES, count)
       records.push({
         kind: bytes[at] ?? 0,
         flags: bytes[at + 1] ?? 0,
@@ -169,7 +167,7 @@ export class Boundary {
         subscriptions,
         payload: bytes.subarray(payload, end),
       })
-      at = end
+      at = (end + 3) & ~3
     }
     return records
   }

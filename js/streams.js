@@ -172,10 +172,12 @@ export class Streams {
 
   /** @param {Record} record */
   #frames({ flags, seq, subscriptions, payload }) {
-    for (const id of subscriptions) {
+    const reached = { seq, within: flags === WITHIN }
+    for (let index = 0; index < subscriptions.length; index++) {
+      const id = /** @type {number} */ (subscriptions[index])
       const connection = this.#connections.get(id)
       if (!connection) continue
-      if (flags !== NO_PLACE) connection.reached = { seq, within: flags === WITHIN }
+      if (flags !== NO_PLACE) connection.reached = reached
       if (!connection.sink.write(payload) && !connection.isFull) {
         connection.isFull = true
         this.#host.input(Input.full, id, '')

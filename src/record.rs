@@ -6,6 +6,8 @@
 //! 0 kind u8 | 1 flags u8 | 2 unused u16 | 4 id u32 | 8 seq u64 | 16 payload length u32
 //! 20 number of subscriptions u32 | 24 unused u64 | 32 subscriptions, u32 each | payload
 //! ```
+//!
+//! Zeros follow up to a multiple of four bytes, so that the subscriptions can be read where they stand.
 
 /// What the host tells the engine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -163,8 +165,14 @@ impl Out {
         self.bytes
             .extend_from_slice(&length(subscriptions.len()).to_le_bytes());
         self.bytes.extend_from_slice(&[0; 8]);
-        for subscription in subscriptions {
-            self.bytes.extend_from_slice(&subscription.to_le_bytes());
+        // Many at once, since there may be ten thousand.
+        for some in subscriptions.chunks(64) {
+            let mut packed = [0; 256];
+            for (slot, id) in packed.as_chunks_mut().0.iter_mut().zip(some) {
+                *slot = id.to_le_bytes();
+            }
+            let packed = packed.get(..4 * some.len()).unwrap_or_default();
+            self.bytes.extend_from_slice(packed);
         }
         let payload = start + HEADER + 4 * subscriptions.len();
         write(&mut self.bytes);
@@ -172,6 +180,7 @@ impl Out {
         if let Some(slot) = self.bytes.get_mut(start + 16..start + 20) {
             slot.copy_from_slice(&written.to_le_bytes());
         }
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }
 }
 

@@ -86,31 +86,33 @@ impl Gap<'_> {
 /// Writes the row's primary key as a string: the value's JSON text, or that of an array where the key has
 /// several columns.
 fn subject(row: &Row<'_>, out: &mut Vec<u8>) {
-    let mut text = Vec::new();
     let keys = &row.relation.key_columns;
-    for (index, key) in keys.iter().enumerate() {
-        text.push(if index == 0 { b'[' } else { b',' });
-        let cell = row.cells().find(|(column, _)| column.name == *key);
-        let Some((column, cell)) = cell.filter(|(_, cell)| *cell != Cell::Unsent) else {
-            json::raw(b"null", &mut text);
-            continue;
-        };
-        let place = Place {
-            entry: 0,
-            image: "new",
-            column: key.as_bytes(),
-        };
-        Values::inline(&mut text).cell(column.kind, cell, place);
-    }
-    match text.split_first() {
-        // A single string is itself; what else is single is its text.
-        Some((_, value)) if keys.len() == 1 && value.starts_with(b"\"") => {
-            out.extend_from_slice(value);
+    let start = out.len();
+    if let [key] = keys.as_slice() {
+        value(row, key, out);
+        if out.get(start) == Some(&b'"') {
+            return;
         }
-        Some((_, value)) if keys.len() == 1 => json::string(value, out),
-        _ => {
-            text.push(b']');
-            json::string(&text, out);
+    } else {
+        json::list(keys, out, |key, out| value(row, key, out));
+    }
+    let text = out.split_off(start);
+    json::string(&text, out);
+}
+
+/// Writes the value of one of a row's columns.
+fn value(row: &Row<'_>, name: &str, out: &mut Vec<u8>) {
+    let sent = |cell: Cell<'_>| cell != Cell::Unsent;
+    let mut cells = row.cells();
+    match cells.find(|(column, cell)| column.name == name && sent(*cell)) {
+        None => json::raw(b"null", out),
+        Some((column, cell)) => {
+            let place = Place {
+                entry: 0,
+                image: "new",
+                column: name.as_bytes(),
+            };
+            Values::inline(out).cell(column.kind, cell, place);
         }
     }
 }

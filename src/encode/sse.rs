@@ -4,6 +4,7 @@
 //! line of the same field, so that no value can begin a field of its own, nor end an event.
 
 use crate::cursor::EventId;
+use crate::row::scan;
 
 /// How soon a browser is to connect again, in milliseconds: the line that opens a stream.
 pub fn retry(milliseconds: &str, out: &mut Vec<u8>) {
@@ -22,13 +23,25 @@ pub fn place(id: EventId, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// An event with its data.
-pub fn event(id: EventId, kind: &[u8], data: &[u8], out: &mut Vec<u8>) {
+/// An event with its data, which `write` appends.
+pub fn event(id: EventId, kind: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     id_line(id, out);
     line(b"event: ", kind, out);
-    line(b"data: ", data, out);
+    let start = out.len();
+    out.extend_from_slice(DATA);
+    write(out);
+    let data = out.get(start + DATA.len()..).unwrap_or_default();
+    if scan::breaks(data) == data.len() {
+        out.extend_from_slice(b"\n\n");
+        return;
+    }
+    let data = data.to_vec();
+    out.truncate(start);
+    line(DATA, &data, out);
     out.push(b'\n');
 }
+
+const DATA: &[u8] = b"data: ";
 
 fn id_line(id: EventId, out: &mut Vec<u8>) {
     out.extend_from_slice(b"id: ");
@@ -40,9 +53,8 @@ fn line(field: &[u8], value: &[u8], out: &mut Vec<u8>) {
     let mut rest = value;
     loop {
         out.extend_from_slice(field);
-        let end = rest.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
         let (text, breaks) = rest
-            .split_at_checked(end.unwrap_or(rest.len()))
+            .split_at_checked(scan::breaks(rest))
             .unwrap_or((rest, &[]));
         out.extend_from_slice(text);
         out.push(b'\n');

@@ -20,6 +20,15 @@ pub(crate) fn bare(text: &[u8]) -> usize {
     )
 }
 
+/// How many bytes come before the first line break.
+pub(crate) fn breaks(text: &[u8]) -> usize {
+    before(
+        text,
+        |word| equal(word, b'\n') | equal(word, b'\r'),
+        |byte| byte == b'\n' || byte == b'\r',
+    )
+}
+
 /// How many bytes come before the first of a kind, which is given for a word and for a byte.
 #[inline]
 fn before(text: &[u8], marks: impl Fn(u64) -> u64, is_marked: impl Fn(u8) -> bool) -> usize {

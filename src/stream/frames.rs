@@ -16,7 +16,6 @@ pub(super) struct Framer {
     /// What every gap frame says besides its reason.
     entity: String,
     tenant: String,
-    scratch: Vec<u8>,
 }
 
 /// The log that frames are made from, as ids name it.
@@ -77,12 +76,11 @@ impl Framer {
             templates,
             entity: entity.to_owned(),
             tenant: tenant.to_owned(),
-            scratch: Vec::new(),
         }
     }
 
     /// Writes the frames of an entry, and notes for each the place after it and where it ends.
-    pub(super) fn write(&mut self, entry: &Entry<'_>, stamp: Stamp, framed: &mut Framed) {
+    pub(super) fn write(&self, entry: &Entry<'_>, stamp: Stamp, framed: &mut Framed) {
         let after = Cursor::after(entry.seq);
         if entry.relation.key_columns.is_empty() {
             return self.write_gap(stamp.id(after), Code::NoKey.as_str(), None, framed);
@@ -102,14 +100,14 @@ impl Framer {
         }
     }
 
-    fn event(&mut self, operation: Operation, row: &Row<'_>, id: EventId, framed: &mut Framed) {
+    fn event(&self, operation: Operation, row: &Row<'_>, id: EventId, framed: &mut Framed) {
         let Some((kind, template)) = self.templates.get(operation as usize) else {
             return;
         };
         if self.operations.contains(operation) {
-            self.scratch.clear();
-            template.write(id, row, &mut self.scratch);
-            sse::event(id, kind, &self.scratch, &mut framed.bytes);
+            sse::event(id, kind, &mut framed.bytes, |out| {
+                template.write(id, row, out);
+            });
             framed.end(id.cursor);
         }
     }
@@ -129,15 +127,14 @@ impl Framer {
 
     /// The frame that says that something is missing before this place, and why.
     pub(super) fn gap(&self, id: EventId, reason: &str, dropped: Option<u64>) -> Vec<u8> {
-        let (mut data, mut frame) = (Vec::new(), Vec::new());
+        let mut frame = Vec::new();
         let gap = Gap {
             entity: &self.entity,
             reason,
             dropped,
             tenant: &self.tenant,
         };
-        gap.write(id, &mut data);
-        sse::event(id, b"gap", &data, &mut frame);
+        sse::event(id, b"gap", &mut frame, |out| gap.write(id, out));
         frame
     }
 }

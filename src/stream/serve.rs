@@ -4,8 +4,10 @@ use super::class::Class;
 use super::frames::{Framed, Stamp};
 use super::lag::{Lag, Sink};
 use super::{Counts, Streams};
+use crate::commit::Entry;
 use crate::cursor::{Cursor, EventId};
 use crate::decode::log::LogRow;
+use crate::error::Error;
 use crate::feed::Feed;
 use crate::reader::Along;
 use crate::record::{Out, Record};
@@ -54,7 +56,6 @@ impl Streams {
             };
             published.clear();
             for index in concerned {
-                along.in_flight.set(row.seq);
                 let Some((subscription, n_frames)) = self.offer(index, row, along) else {
                     continue;
                 };
@@ -85,9 +86,7 @@ impl Streams {
     fn offer(&mut self, index: usize, row: &LogRow<'_>, along: &Along<'_>) -> Option<(usize, u64)> {
         let stamp = self.stamp(row);
         let class = self.class_mut(index)?;
-        let entry = along.entry(row);
-        #[cfg(feature = "fault")]
-        crate::fault::at_entry(entry.as_ref().ok());
+        let entry = read(row, along);
         let entry = entry
             .as_ref()
             .map_err(|error| (Cursor::after(row.seq), error.code.as_str()));
@@ -132,13 +131,12 @@ impl Streams {
                 if !concerns {
                     continue;
                 }
-                along.in_flight.set(row.seq);
                 let stamp = self.stamp(row);
                 let Some(class) = self.class_mut(index) else {
                     break;
                 };
                 framed.clear();
-                match along.entry(row) {
+                match read(row, along) {
                     Ok(entry) => class.framer.write(&entry, stamp, &mut framed),
                     Err(error) => {
                         let id = stamp.id(Cursor::after(row.seq));
@@ -324,6 +322,15 @@ impl Streams {
             counts.dropped += more.dropped;
         }
     }
+}
+
+/// A row as the entry it is, noted as the one in hand.
+fn read<'a>(row: &LogRow<'a>, along: &Along<'a>) -> Result<Entry<'a>, Error> {
+    along.in_flight.set(row.seq);
+    let entry = along.entry(row);
+    #[cfg(feature = "fault")]
+    crate::fault::at_entry(entry.as_ref().ok());
+    entry
 }
 
 /// Those who stand at one place, and what they are given from there on.

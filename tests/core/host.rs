@@ -826,7 +826,8 @@ fn parse(mut bytes: &[u8]) -> Vec<Raw> {
                 .collect(),
             payload: payload.to_vec(),
         });
-        bytes = rest;
+        let padding = length.next_multiple_of(4) - length;
+        bytes = rest.split_at(usize::try_from(padding).unwrap()).1;
     }
     records
 }

@@ -6,6 +6,7 @@ import { cpSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { PGlite } from '@electric-sql/pglite'
+import { Reader } from './reader.js'
 
 const root = new URL('../../', import.meta.url)
 const faulty = new URL('target/fault/', root)
@@ -133,6 +134,38 @@ describe('an engine that stops', () => {
     assert.deepEqual(seen, [200, 201, 202, 203, 204])
   })
 
+  test('while streams are open: each goes on without a seam, and is told what was passed over', async () => {
+    const { Millstream } = await import(new URL('js/index.js', faulty).href)
+    const { serve } = await import(new URL('js/server/node.js', faulty).href)
+    const own = new PGliteClient(pglite, { onError: () => undefined })
+    const entity = (/** @type {string} */ name) => ({
+      name,
+      access: { anonymous: true },
+      events: [{ name: 'changed' }],
+      subscriptions: [{ name: 'all' }],
+    })
+    const schema = { entities: [entity('users'), entity('stops_the_engine')] }
+    const stream = await Millstream.open({ db: own, schema })
+    const server = await serve(stream, { port: 0 })
+    const users = await new Reader(`${server.url}/subscribe/users`).open()
+    const stops = await new Reader(`${server.url}/subscribe/stops_the_engine`).open()
+    await own.query('insert into users values (300)')
+    await users.until(({ events }) => events.length === 1)
+    await own.query(`insert into users values (301); select 'stop the engine'`)
+    await own.query('insert into users values (302)')
+    await users.until(({ events }) => events.length === 3)
+    await own.query('insert into stops_the_engine values (6)')
+    await own.query('insert into users values (303)')
+    await users.until(({ events }) => events.length === 4)
+    await stops.until(({ events }) => events.length === 1)
+    assert.deepEqual(users.subjects, ['300', '301', '302', '303'])
+    assert.deepEqual(stops.events[0]?.data.reason, 'poison')
+    assert.equal(users.text.split('retry:').length, 2)
+    await server.close()
+    await Promise.all([users.over(), stops.over()])
+    await own.close()
+  })
+
   test('too often: subscriptions end with an error, and writes go on', async () => {
     /** @type {any[]} */
     const errors = []
@@ -154,6 +187,6 @@ describe('an engine that stops', () => {
       { code: 'engine_failed' },
     )
     const { rows } = await pglite.query('select count(*)::int as n from users')
-    assert.deepEqual(rows, [{ n: 14 }])
+    assert.deepEqual(rows, [{ n: 18 }])
   })
 })

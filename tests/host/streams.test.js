@@ -98,6 +98,17 @@ async function orders(query = '', lastEventId) {
   return reader
 }
 
+/**
+ * Fetches over a connection of its own: one kept from before may be that of a server that has closed.
+ *
+ * @param {string} path
+ * @param {RequestInit} [init]
+ */
+function get(path, init = {}) {
+  const headers = { .../** @type {object} */ (init.headers), connection: 'close' }
+  return fetch(`${server.url}${path}`, { ...init, headers })
+}
+
 /** Each event that matched is in one of the other counters. */
 function checkCounts() {
   const stats = stream.stats()
@@ -402,16 +413,16 @@ describe('a server', () => {
       ['/subscribe/order', { method: 'POST' }, 405, 'method_not_allowed'],
     ]
     for (const [path, init, status, code] of refusals) {
-      const response = await fetch(`${server.url}${path}`, init)
+      const response = await get(path, init)
       const { error } = /** @type {any} */ (await response.json())
       assert.deepEqual([response.status, error.code], [status, code], path)
       assert.equal(response.headers.get('content-type'), 'application/json')
       const same = await stream.fetch(new Request(`http://any.host${path}`, init))
       assert.deepEqual(await same.json(), { error })
     }
-    const head = await fetch(`${server.url}/subscribe/order`, { method: 'HEAD' })
+    const head = await get('/subscribe/order', { method: 'HEAD' })
     assert.equal(head.headers.get('content-type'), 'text/event-stream')
-    const options = await fetch(`${server.url}/subscribe/order`, { method: 'OPTIONS' })
+    const options = await get('/subscribe/order', { method: 'OPTIONS' })
     assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS'])
   })
 
@@ -432,7 +443,7 @@ describe('a server', () => {
       const headers = { authorization }
       const url = '/subscribe/secret?name=a'
       const [one, other] = await Promise.all([
-        fetch(`${server.url}${url}`, { headers }),
+        get(url, { headers }),
         stream.fetch(new Request(`http://any.host${url}`, { headers })),
       ])
       for (const response of [one, other]) await response.body?.cancel()
@@ -454,12 +465,12 @@ describe('a server', () => {
 
   test('shows nothing of a table that the database guards or does not have', async () => {
     await db.exec('alter table orders enable row level security')
-    const guarded = await fetch(`${server.url}/subscribe/order`)
+    const guarded = await get('/subscribe/order')
     assert.equal(guarded.status, 403)
     await db.exec(
       'alter table orders disable row level security; alter table orders rename to gone',
     )
-    const gone = await fetch(`${server.url}/subscribe/order`)
+    const gone = await get('/subscribe/order')
     const { error } = /** @type {any} */ (await gone.json())
     assert.deepEqual([gone.status, error.code], [403, 'forbidden'])
     assert.ok(!error.message.includes('orders'))

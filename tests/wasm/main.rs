@@ -44,8 +44,9 @@ fn input(engine: &mut Boundary, kind: u8, payload: &[u8]) -> Vec<(u8, Vec<u8>)> 
             usize::try_from(u32::from_le_bytes(bytes.unwrap_throw())).unwrap_throw()
         };
         let (payload, next) = after.split_at(4 * number(20)).1.split_at(number(16));
+        let padding = number(16).next_multiple_of(4) - number(16);
         records.push((header[0], payload.to_vec()));
-        rest = next;
+        rest = next.split_at(padding).1;
     }
     assert!(rest.is_empty(), "records end where the area ends");
     records
