@@ -15,9 +15,12 @@
 mod boot;
 mod class;
 mod frames;
+mod gaps;
+mod give;
 mod lag;
 mod life;
 mod serve;
+mod start;
 mod statistics;
 
 use std::collections::{BTreeMap, BTreeSet};

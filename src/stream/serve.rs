@@ -2,21 +2,16 @@
 
 use super::class::Class;
 use super::frames::{Framed, Stamp};
-use super::lag::{Lag, Sink};
+use super::give::give;
+use super::lag::Sink;
 use super::{Counts, Streams};
 use crate::commit::Entry;
-use crate::cursor::{Cursor, EventId};
+use crate::cursor::Cursor;
 use crate::decode::log::LogRow;
 use crate::error::Error;
-use crate::feed::Feed;
 use crate::reader::Along;
-use crate::record::{Out, Record};
+use crate::record::Out;
 use crate::row::Relation;
-
-/// That a record of frames ends within an entry.
-const WITHIN: u8 = 1;
-/// That a record of frames says nothing of a place.
-const NO_PLACE: u8 = 2;
 
 impl Streams {
     /// Takes the rows of a reading: what follows the last entry offered is offered to every class, and what
@@ -185,28 +180,6 @@ impl Streams {
         self.count(subscription, counts);
     }
 
-    /// Gives everybody who has room what was made or kept for them.
-    pub(super) fn serve(&mut self, out: &mut Out) {
-        let tag = self.tag;
-        for index in 0..self.classes.len() {
-            let Some(class) = self.class_mut(index) else {
-                continue;
-            };
-            let mut counts = Counts::default();
-            if let Some(reached) = class.fresh.reached() {
-                give(&class.current, Some(reached), &class.fresh.bytes, out);
-                counts.delivered += (class.fresh.ends.len() * class.current.len()) as u64;
-                class.fresh.clear();
-            }
-            if !class.lagging.is_empty() {
-                counts.dropped += class.drop_stalled();
-                serve_lagging(class, tag, &mut counts, out);
-            }
-            let subscription = class.subscription;
-            self.count(subscription, counts);
-        }
-    }
-
     /// The classes that concern a relation.
     fn of(&mut self, relation: &Relation) -> &[usize] {
         let Self {
@@ -235,84 +208,6 @@ impl Streams {
         let catalog = self.catalog.as_ref();
         let subscription = catalog.and_then(|it| it.subscriptions.get(subscription));
         subscription.map_or(0, |it| it.publication)
-    }
-
-    /// Begins anew on another log, at its end: everybody is told.
-    pub fn replace_log(&mut self, feed: &Feed) {
-        self.by_relation.clear();
-        self.tag = EventId::tag(&feed.epoch);
-        self.at = feed.head;
-        let mut lost = Vec::new();
-        for class in self.classes.iter_mut().flatten() {
-            lost.push((class.subscription, class.n_pending()));
-            class.tip = Cursor::after(feed.head);
-            class.ring.empty(class.tip.number());
-            let current = std::mem::take(&mut class.current);
-            let there = current.into_iter().map(|id| (id, Sink::Ready));
-            let lagging = std::mem::take(&mut class.lagging);
-            let there = there.chain(lagging.iter().map(|(id, lag)| (*id, lag.sink)));
-            for (id, sink) in there.collect::<Vec<_>>() {
-                let mut lag = Lag {
-                    after: class.tip,
-                    time_ms: feed.time_ms,
-                    n_before: Some(class.n_frames),
-                    sink,
-                    owed: None,
-                };
-                lag.owe("other_log", None);
-                class.lagging.insert(id, lag);
-            }
-        }
-        for (subscription, dropped) in lost {
-            self.count(
-                subscription,
-                Counts {
-                    dropped,
-                    ..Counts::default()
-                },
-            );
-        }
-    }
-
-    /// Tells those who stand before the oldest entry that they missed something, and moves them there.
-    pub fn skip_trimmed(&mut self, feed: &Feed) {
-        let oldest = Cursor::after(feed.before_oldest());
-        let tag = self.tag;
-        let is_behind = self.follows() && self.at < feed.before_oldest();
-        if is_behind {
-            self.at = feed.before_oldest();
-        }
-        let mut counted = Vec::new();
-        for class in self.classes.iter_mut().flatten() {
-            let mut counts = Counts::default();
-            if is_behind {
-                class.tip = oldest;
-                counts.matched += class.n_counted();
-                let stamp = Stamp {
-                    tag,
-                    time_ms: class.time_ms,
-                };
-                class.push(stamp, Err((oldest, "trimmed")));
-            }
-            let (from, n_held) = (
-                Cursor::from_number(class.ring.from()),
-                class.n_frames - class.ring.len() as u64,
-            );
-            for lag in class.lagging.values_mut() {
-                if lag.after >= from || lag.after.seq() >= feed.before_oldest() {
-                    continue;
-                }
-                let lost = lag.n_before.map(|before| n_held - before);
-                counts.dropped += lost.unwrap_or(0);
-                lag.owe("trimmed", lost);
-                lag.after = if lost.is_some() { from } else { oldest };
-                lag.n_before = lost.map(|_| n_held);
-            }
-            counted.push((class.subscription, counts));
-        }
-        for (subscription, counts) in counted {
-            self.count(subscription, counts);
-        }
     }
 
     pub(super) fn count(&mut self, subscription: usize, more: Counts) {
@@ -363,65 +258,4 @@ impl Group {
             }
         }
     }
-}
-
-/// Gives those who lag and have room what the ring holds for them; with nothing left, they are current.
-fn serve_lagging(class: &mut Class, tag: u32, counts: &mut Counts, out: &mut Out) {
-    let ready = class
-        .lagging
-        .iter()
-        .filter(|(_, lag)| lag.sink == Sink::Ready);
-    for id in ready.map(|(id, _)| *id).collect::<Vec<_>>() {
-        let Some(mut lag) = class.lagging.get(id).copied() else {
-            continue;
-        };
-        let mut bytes = Vec::new();
-        if let Some(owed) = lag.owed.take() {
-            let stamp = Stamp {
-                tag,
-                time_ms: lag.time_ms,
-            };
-            bytes = class
-                .framer
-                .gap(stamp.id(lag.after), owed.reason, owed.dropped);
-        }
-        let mut has_all = false;
-        if let Some(slots) = class.ring.after(lag.after.number()) {
-            let mut n_given = 0;
-            for slot in slots {
-                bytes.extend_from_slice(&slot.payload);
-                lag.after = Cursor::from_number(slot.seq);
-                n_given += 1;
-            }
-            counts.delivered += n_given;
-            if lag.n_before.is_none() {
-                counts.matched += n_given;
-            }
-            has_all = lag.after <= class.tip;
-        }
-        if !bytes.is_empty() {
-            give(&[id], Some(lag.after), &bytes, out);
-        }
-        if has_all {
-            class.lagging.remove(id);
-            class.make_current(id);
-        } else {
-            class.lagging.insert(id, lag);
-        }
-    }
-}
-
-/// Gives frames to streams, which then stand at a place, if one is told.
-pub(super) fn give(ids: &[u32], reached: Option<Cursor>, bytes: &[u8], out: &mut Out) {
-    if ids.is_empty() {
-        return;
-    }
-    let (flags, seq) = match reached {
-        Some(cursor) if cursor.is_within() => (WITHIN, cursor.number() / 2),
-        Some(cursor) => (0, cursor.number() / 2),
-        None => (NO_PLACE, 0),
-    };
-    out.flagged(Record::Frames, flags, 0, seq, ids, |payload| {
-        payload.extend_from_slice(bytes);
-    });
 }
