@@ -1,6 +1,7 @@
 // `npm run soak`: the counts that are too large for every test run. Prints its seeds, so that a failure can be
 // run again: `npm run soak -- replay 7`.
 
+import { spawnSync } from 'node:child_process'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { PGlite } from '@electric-sql/pglite'
@@ -20,7 +21,7 @@ const SLACK = 0.05
 const SLACK_BYTES = 2 << 20
 
 /** @type {Record<string, (words: string[]) => Promise<unknown>>} */
-const suites = { replay: replays, connections }
+const suites = { replay: replays, streams: simulation, connections }
 
 for (const [name, run] of Object.entries(suites)) {
   if (!chosen || chosen === name) await run(words)
@@ -43,6 +44,14 @@ async function replays([first]) {
     await replay(pglite, seed, TRANSACTIONS)
     await pglite.close()
   }
+}
+
+/** Entity streams under faults, as the core's tests have them, and many more of them. */
+async function simulation([runs = '2000'] = []) {
+  const line = ['test', '--release', '--test', 'core', 'stream_sim', '--', '--nocapture']
+  const env = { ...process.env, STREAM_RUNS: runs }
+  const { status } = spawnSync('cargo', line, { stdio: 'inherit', env })
+  if (status !== 0) throw new Error('a run of the simulation failed')
 }
 
 /** Streams that are opened, told of a row and left, after which memory is where it was. */

@@ -332,8 +332,7 @@ describe('millstream serve', () => {
     const other = await start(['serve', ...words], { MILLSTREAM_TOKEN: 'of-mine' }).ready()
     assert.equal(other.token, 'of-mine')
     await other.until(({ output }) => /Warning: 0\.0\.0\.0 is open to other machines/.test(output))
-    const [, address = ''] = /curl -N (\S+)/.exec(other.output) ?? []
-    assert.match(address, /\/subscribe\/user\?name=all$/)
+    assert.match(other.output, /curl -N 'http:\S+\/subscribe\/user\?name=all'$/m)
     const { entities } = await (await other.ask('/page/state')).json()
     assert.deepEqual(entities[0].subscriptions, [
       { name: 'all', source: 'entity.user', operations: ['create', 'delete'] },
