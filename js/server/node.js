@@ -85,7 +85,9 @@ export async function serve(stream, { port = 3000, hostname = '127.0.0.1', ...re
       await stream.close()
       await new Promise((resolve) => {
         server.close(() => resolve(null))
+        // Connections that are idle, and those that become so.
         server.closeIdleConnections()
+        server.keepAliveTimeout = 1
       })
     },
   }

@@ -126,15 +126,30 @@ describe('what the documentation shows', () => {
     assert.equal(stdout.match(/txId/g)?.length, 2)
   })
 
-  test("the README's first snippet runs as it is pasted", async () => {
+  test('examples/stream.js prints what it is told: a create, a delete, and the end', async () => {
+    const { stdout } = await run(process.execPath, ['examples/stream.js'], { cwd: root })
+    const kinds = stdout.match(/(?<=^event: ).*/gm)
+    assert.deepEqual(kinds, ['entity.create', 'entity.delete'])
+    assert.match(stdout, /: closing, reconnect\n\n$/)
+  })
+
+  test("the README's snippets run as they are pasted, one after the other", async () => {
     const readme = await readFile(`${root}README.md`, 'utf8')
-    const [, snippet = ''] = /```js\n(.*?)```/s.exec(readme) ?? []
+    const snippets = [...readme.matchAll(/```js\n(import.*?)```/gs)].map(([, snippet]) => snippet)
+    // The port may be somebody's here.
+    const pasted = snippets.join('').replace('port: 3000', 'port: 0')
+    const asked = `
+      const response = await stream.fetch(new Request('http://any.host/subscribe/user'))
+      console.log(response.status, response.headers.get('content-type'))
+      process.exit()`
     const folder = await mkdtemp(`${root}examples/.readme-`)
     try {
-      await writeFile(`${folder}/snippet.js`, snippet)
+      await writeFile(`${folder}/snippet.js`, `${pasted}${asked}`)
       const { stdout } = await run(process.execPath, [`${folder}/snippet.js`])
+      assert.equal(snippets.length, 2)
       assert.equal(stdout.match(/txId/g)?.length, 2)
       assert.match(stdout, /op: 'insert'/)
+      assert.match(stdout, /200 text\/event-stream/)
     } finally {
       await rm(folder, { recursive: true })
     }
