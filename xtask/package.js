@@ -22,7 +22,12 @@ function named(value) {
   return Object.values(value ?? {}).flatMap(named)
 }
 
-for (const file of [...named(manifest.exports), ...named(manifest.imports), 'pkg/engine.wasm']) {
+for (const file of [
+  ...named(manifest.exports),
+  ...named(manifest.imports),
+  ...named(manifest.bin),
+  'pkg/engine.wasm',
+]) {
   assert(shipped.includes(file), `${file} is promised and would not be shipped`)
 }
 for (const file of shipped) {

@@ -17,7 +17,10 @@ const [name = '', ...words] = process.argv.slice(2)
 /** @type {Record<string, { ready: (() => void)[], work?: () => unknown }>} */
 const commands = {
   build: { ready: [buildEngine] },
-  start: { ready: [installForServing, buildEngine], work: () => become('js/cli/start.js') },
+  start: {
+    ready: [installForServing, buildEngine],
+    work: () => become('js/cli/millstream.js', 'serve'),
+  },
   test: { ready: [installAll, buildEngine, buildFaultyEngine], work: () => check(words) },
   bench: { ready: [installAll, buildEngine], work: () => become('bench/run.js') },
   soak: { ready: [installAll, buildEngine], work: () => become('tests/soak.js') },
@@ -26,9 +29,10 @@ const commands = {
 /**
  * Goes on as another program, in this process, so that signals and the exit code are its own.
  * @param {string} script
+ * @param {string[]} first
  */
-function become(script) {
-  process.argv = [process.execPath, script, ...words]
+function become(script, ...first) {
+  process.argv = [process.execPath, script, ...first, ...words]
   return import(pathToFileURL(script).href)
 }
 

@@ -2,6 +2,7 @@
 
 import { createServer } from 'node:http'
 import { NodeSink } from '../sink/node.js'
+import { Connections } from './connections.js'
 
 /** @import { IncomingMessage, RequestListener, ServerResponse } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
@@ -69,7 +70,9 @@ function asRequest({ method, url = '/', headers }) {
  */
 export async function serve(stream, { port = 3000, hostname = '127.0.0.1', ...rest } = {}) {
   const listen = listener(stream)
+  const connections = new Connections()
   const server = createServer((request, response) => {
+    if (connections.before(request, response)) return
     if (!rest.before?.(request, response)) listen(request, response)
   })
   await new Promise((resolve, reject) => {
@@ -82,12 +85,11 @@ export async function serve(stream, { port = 3000, hostname = '127.0.0.1', ...re
     url: `http://${host}:${address.port}`,
     port: address.port,
     async close() {
+      connections.close()
       await stream.close()
       await new Promise((resolve) => {
         server.close(() => resolve(null))
-        // Connections that are idle, and those that become so.
         server.closeIdleConnections()
-        server.keepAliveTimeout = 1
       })
     },
   }

@@ -154,13 +154,4 @@ describe('what the documentation shows', () => {
       await rm(folder, { recursive: true })
     }
   })
-
-  test('npm start shows the commits of its own writes and of what is typed', async () => {
-    const child = run(process.execPath, ['js/cli/start.js'], { cwd: root })
-    child.child.stdin?.end(`insert into orders values (9, 'typed', null)\nnonsense\n\\q\n`)
-    const { stdout } = await child
-    assert.equal(stdout.match(/commit \d+/g)?.length, 4)
-    assert.match(stdout, /\+ public\.orders \{"id":9,"title":"typed","status":null\}/)
-    assert.match(stdout, /syntax error at or near "nonsense"/)
-  })
 })
