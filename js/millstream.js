@@ -60,6 +60,7 @@ export class Millstream {
     // Once there is a body, its cancellation says that the client is gone.
     const leave = () => connection.gone()
     request.signal.addEventListener('abort', leave, { once: true })
+    if (request.signal.aborted) leave()
     try {
       return await sink.response
     } finally {
