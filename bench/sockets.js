@@ -52,8 +52,8 @@ async function start(kind) {
       let carry = ''
       socket.setEncoding('latin1').on('data', (/** @type {string} */ chunk) => {
         const text = carry + chunk
-        received += text.split('\ndata: ').length - 1
-        carry = text.slice(-6)
+        received += text.split('\ndata:').length - 1
+        carry = text.slice(-5)
         wake()
       })
       return socket
