@@ -5,12 +5,16 @@ use std::fmt;
 /// What went wrong, for a program: a stable word, part of the public interface.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Code {
+    /// An expression that is not one, or cannot be evaluated on what its schema declares.
+    BadExpression,
     /// Options that are not what the documentation says.
     BadOptions,
     /// A selector that is none of its forms.
     BadSelector,
     /// A position that is no position of this log.
     BadSince,
+    /// An expression that has no value for what it was evaluated on.
+    ExpressionFailed,
     /// The log's bytes are not what a log holds.
     LogCorrupt,
     /// The log could not be read.
@@ -33,9 +37,11 @@ impl Code {
     /// The word itself.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::BadExpression => "bad_expression",
             Self::BadOptions => "bad_options",
             Self::BadSelector => "bad_selector",
             Self::BadSince => "bad_since",
+            Self::ExpressionFailed => "expression_failed",
             Self::LogCorrupt => "log_corrupt",
             Self::LogUnreadable => "log_unreadable",
             Self::OtherLog => "other_log",

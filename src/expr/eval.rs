@@ -1,0 +1,414 @@
+//! The evaluator: one walk over the nodes, counted.
+
+use std::rc::Rc;
+
+use super::call;
+use super::cell;
+use super::compare;
+use super::fault::Fault;
+use super::method;
+use super::node::{Binary, Id, Node, Slot};
+use super::operate;
+use super::test;
+use super::text;
+use super::value::{Limits, Value};
+use super::{Program, predicate};
+use crate::row::{Cell, Kind};
+
+/// What an expression is evaluated on.
+#[derive(Clone, Copy, Debug)]
+pub struct Environment<'a> {
+    /// What the roots of the schema stand for, in its order. One that is left out is nil.
+    pub roots: &'a [Root<'a>],
+    /// What `now` gives, in milliseconds since 1970.
+    pub now_ms: u64,
+}
+
+/// What a root stands for.
+#[derive(Clone, Copy, Debug)]
+pub enum Root<'a> {
+    /// Nothing, as the old row of an insert.
+    Nil,
+    /// A row's cells, in the order of its relation's columns.
+    Row(&'a [Cell<'a>]),
+    /// A value. Where the schema has a row, a map of its columns.
+    Value(&'a Value),
+}
+
+/// Why a node has no value.
+pub(super) enum Stop {
+    Fault(Fault),
+    /// What stands before `?.` is nil.
+    Nil,
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+pub(super) type Made<T = Value> = Result<T, Stop>;
+
+/// What a predicate goes through.
+#[derive(Debug)]
+pub(super) struct Scope {
+    pub(super) item: Value,
+    pub(super) index: i64,
+    pub(super) accumulator: Value,
+}
+
+pub(super) struct Evaluator<'a> {
+    program: &'a Program,
+    environment: &'a Environment<'a>,
+    pub(super) limits: &'a mut Limits,
+    variables: Vec<Value>,
+    pub(super) scopes: Vec<Scope>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        environment: &'a Environment<'a>,
+        limits: &'a mut Limits,
+    ) -> Self {
+        Self {
+            program,
+            environment,
+            limits,
+            variables: vec![Value::Nil; program.n_variables],
+            scopes: Vec::new(),
+        }
+    }
+
+    pub(super) fn whole(&mut self) -> Result<Value, Fault> {
+        match self.value(self.program.whole) {
+            Ok(value) => Ok(value),
+            Err(Stop::Nil) => Ok(Value::Nil),
+            Err(Stop::Fault(fault)) => Err(fault),
+        }
+    }
+
+    /// The value of a node. A failure that has no position yet is given the node's.
+    pub(super) fn value(&mut self, id: Id) -> Made {
+        self.limits
+            .step(1)
+            .and_then(|()| {
+                let program = self.program;
+                program
+                    .nodes
+                    .get(id)
+                    .ok_or_else(|| Fault::failed("this has no meaning"))
+            })
+            .map_err(Stop::from)
+            .and_then(|node| self.node(node))
+            .map_err(|stop| match stop {
+                Stop::Fault(mut fault) if fault.position == 0 => {
+                    fault.position = self.program.at.get(id).copied().unwrap_or_default();
+                    Stop::Fault(fault)
+                }
+                stop => stop,
+            })
+    }
+
+    fn node(&mut self, node: &'a Node) -> Made {
+        Ok(match node {
+            Node::Constant(value) => value.clone(),
+            Node::Test(slot, operator, constant) => {
+                return self.test(*slot, *operator, constant).map(Value::Bool);
+            }
+            Node::And(all) => return self.logical(all, false),
+            Node::Or(all) => return self.logical(all, true),
+            Node::Not(of) => match self.value(*of)? {
+                Value::Bool(truth) => Value::Bool(!truth),
+                found => return Err(operate::unfit("not", &found).into()),
+            },
+            Node::Column(slot) => return self.column(*slot),
+            Node::Root(root) => return self.root(*root),
+            Node::Binary(operator, left, right) => return self.binary(*operator, *left, *right),
+            Node::If(condition, then, other) => match self.value(*condition)? {
+                Value::Bool(true) => return self.value(*then),
+                Value::Bool(false) => return self.value(*other),
+                found => return Err(operate::unfit("a condition", &found).into()),
+            },
+            Node::Coalesce(left, right) => match self.value(*left)? {
+                Value::Nil => return self.value(*right),
+                found => found,
+            },
+            Node::Chain(of) => match self.value(*of) {
+                Err(Stop::Nil) => Value::Nil,
+                made => return made,
+            },
+            Node::Variable(slot) => self.variables.get(*slot).cloned().unwrap_or(Value::Nil),
+            Node::Item | Node::Index | Node::Accumulator => self.pointer(node),
+            Node::Let(..) | Node::Sequence(_) => return self.statements(node),
+            Node::Member { .. } | Node::Slice(..) => return self.part(node),
+            Node::Array(_) | Node::Map(_) | Node::Environment => return self.literal(node),
+            Node::Matches(of, regex) => match self.value(*of)? {
+                Value::Nil => Value::Bool(false),
+                Value::Text(text) => {
+                    self.limits.step(text.len())?;
+                    Value::Bool(regex.is_match(&text))
+                }
+                found => return Err(operate::unfit("matches", &found).into()),
+            },
+            Node::Negate(of) => {
+                let value = self.value(*of)?;
+                operate::negate(&value)?
+            }
+            Node::Call(function, arguments) => return self.call(*function, arguments),
+            Node::Method(of, name, arguments) => {
+                let of = self.value(*of)?;
+                let arguments = self.values(arguments)?;
+                method::call(&of, name, &arguments, self.limits)?
+            }
+        })
+    }
+
+    pub(super) fn values(&mut self, all: &[Id]) -> Made<Vec<Value>> {
+        all.iter().map(|id| self.value(*id)).collect()
+    }
+
+    fn call(&mut self, function: super::function::Function, arguments: &'a [Id]) -> Made {
+        if let Some(made) = predicate::call(self, function, arguments) {
+            return made;
+        }
+        let arguments = self.values(arguments)?;
+        Ok(call::call(
+            function,
+            &arguments,
+            self.environment.now_ms,
+            self.limits,
+        )?)
+    }
+
+    /// Goes through a condition until one operand decides.
+    fn logical(&mut self, all: &[Id], deciding: bool) -> Made {
+        let Some((last, all)) = all.split_last() else {
+            return Ok(Value::Nil);
+        };
+        for id in all {
+            match self.value(*id)? {
+                Value::Bool(truth) if truth == deciding => return Ok(Value::Bool(truth)),
+                Value::Bool(_) => {}
+                found => {
+                    return Err(operate::unfit(if deciding { "or" } else { "and" }, &found).into());
+                }
+            }
+        }
+        self.value(*last)
+    }
+
+    fn test(&mut self, slot: Slot, operator: Binary, constant: &Value) -> Made<bool> {
+        let kind = self.kind(slot);
+        if let (Some(Root::Row(cells)), Some(kind)) = (self.environment.roots.get(slot.root), kind)
+        {
+            let cell = cells.get(slot.column).copied().unwrap_or(Cell::Unsent);
+            if let Cell::Plain(text) | Cell::Doubled(text) = cell {
+                self.limits.scan(text.len())?;
+            }
+            return test::holds(kind, cell, operator, constant)
+                .ok_or_else(|| Fault::failed("this cell cannot be compared so").into());
+        }
+        let value = self.column(slot)?;
+        match operate::binary(operator, &value, constant, self.limits)? {
+            Value::Bool(truth) => Ok(truth),
+            found => Err(operate::unfit(operator.as_str(), &found).into()),
+        }
+    }
+
+    fn kind(&self, slot: Slot) -> Option<Kind> {
+        let relation = self.program.schema.relation(slot.root)?;
+        Some(relation.columns.get(slot.column)?.kind)
+    }
+
+    fn column(&mut self, slot: Slot) -> Made {
+        let kind = self
+            .kind(slot)
+            .ok_or_else(|| Fault::failed("there is no such column"))?;
+        match self.environment.roots.get(slot.root) {
+            Some(Root::Row(cells)) => {
+                let cell = cells.get(slot.column).copied().unwrap_or(Cell::Unsent);
+                Ok(cell::value(kind, cell, self.limits)?)
+            }
+            Some(Root::Value(Value::Map(map))) => {
+                let relation = self.program.schema.relation(slot.root);
+                let column = relation.and_then(|relation| relation.columns.get(slot.column));
+                let found = column.and_then(|column| map.find(&column.name));
+                Ok(match found {
+                    Some(value) => self.as_column(kind, value)?,
+                    None => Value::Nil,
+                })
+            }
+            _ if slot.is_optional => Err(Stop::Nil),
+            _ => Err(Fault::failed("there is no row here: expected ?. instead of .").into()),
+        }
+    }
+
+    /// A value that JSON brought, as its column has it.
+    fn as_column(&mut self, kind: Kind, value: &Value) -> Result<Value, Fault> {
+        Ok(match (kind, value) {
+            (Kind::Scalar(crate::row::Scalar::Json), _) => value.clone(),
+            (Kind::Scalar(crate::row::Scalar::Decimal), Value::Int(_) | Value::Float(_)) => {
+                Value::Decimal(text::of_number(value).unwrap_or_default().as_ref().into())
+            }
+            (Kind::Scalar(crate::row::Scalar::Float), Value::Int(_)) => operate::float(value)?,
+            (_, Value::Text(text)) => cell::of_text(kind, text, self.limits)?,
+            (Kind::Array(scalar), Value::Array(array)) => {
+                let inner = |item: &Value| match item {
+                    Value::Array(_) => kind,
+                    _ => Kind::Scalar(scalar),
+                };
+                let items = array
+                    .items
+                    .iter()
+                    .map(|item| self.as_column(inner(item), item));
+                let items: Result<Vec<Value>, Fault> = items.collect();
+                self.limits.array(items?)?
+            }
+            _ => value.clone(),
+        })
+    }
+
+    fn root(&mut self, root: usize) -> Made {
+        let found = self
+            .environment
+            .roots
+            .get(root)
+            .copied()
+            .unwrap_or(Root::Nil);
+        let Some(relation) = self.program.schema.relation(root) else {
+            return Ok(match found {
+                Root::Value(value) => value.clone(),
+                Root::Nil | Root::Row(_) => Value::Nil,
+            });
+        };
+        if matches!(found, Root::Nil | Root::Value(Value::Nil)) {
+            return Ok(Value::Nil);
+        }
+        let relation = Rc::clone(relation);
+        let mut pairs = Vec::new();
+        for (column, named) in relation.columns.iter().enumerate() {
+            let slot = Slot {
+                root,
+                column,
+                is_optional: false,
+            };
+            pairs.push((self.limits.text(&named.name)?, self.column(slot)?));
+        }
+        Ok(self.limits.map(pairs)?)
+    }
+
+    fn binary(&mut self, operator: Binary, left: Id, right: Id) -> Made {
+        let needle = self.value(left)?;
+        // Whether a number lies in a range needs no array of the range.
+        if operator == Binary::In
+            && let Some(Node::Binary(Binary::Range, from, to)) = self.program.nodes.get(right)
+        {
+            let (from, to) = (self.value(*from)?, self.value(*to)?);
+            let (from, to) = (operate::int(&from)?, operate::int(&to)?);
+            let is_whole = match &needle {
+                Value::Int(_) => true,
+                Value::Float(number) => number.fract() == 0.0,
+                _ => false,
+            };
+            let within = compare::order(&needle, &Value::Int(from))
+                .is_some_and(std::cmp::Ordering::is_ge)
+                && compare::order(&needle, &Value::Int(to)).is_some_and(std::cmp::Ordering::is_le);
+            return Ok(Value::Bool(is_whole && within));
+        }
+        let right = self.value(right)?;
+        Ok(operate::binary(operator, &needle, &right, self.limits)?)
+    }
+
+    fn pointer(&self, node: &Node) -> Value {
+        let Some(scope) = self.scopes.last() else {
+            return Value::Nil;
+        };
+        match node {
+            Node::Index => Value::Int(scope.index),
+            Node::Accumulator => scope.accumulator.clone(),
+            _ => scope.item.clone(),
+        }
+    }
+
+    fn statements(&mut self, node: &Node) -> Made {
+        match node {
+            Node::Let(slot, value, body) => {
+                let value = self.value(*value)?;
+                if let Some(variable) = self.variables.get_mut(*slot) {
+                    *variable = value;
+                }
+                self.value(*body)
+            }
+            Node::Sequence(all) => {
+                let mut last = Value::Nil;
+                for id in all {
+                    last = self.value(*id)?;
+                }
+                Ok(last)
+            }
+            _ => Ok(Value::Nil),
+        }
+    }
+
+    fn part(&mut self, node: &Node) -> Made {
+        match node {
+            Node::Member {
+                of,
+                key,
+                is_optional,
+            } => {
+                let of = self.value(*of)?;
+                if of.is_nil() && *is_optional {
+                    return Err(Stop::Nil);
+                }
+                let key = self.value(*key)?;
+                Ok(operate::member(&of, &key)?)
+            }
+            Node::Slice(of, from, to) => {
+                let of = self.value(*of)?;
+                let mut bound = |id: &Option<Id>| match id {
+                    Some(id) => Ok(Some(operate::int(&self.value(*id)?)?)),
+                    None => Ok::<_, Stop>(None),
+                };
+                let (from, to) = (bound(from)?, bound(to)?);
+                Ok(operate::slice(&of, from, to, self.limits)?)
+            }
+            _ => Ok(Value::Nil),
+        }
+    }
+
+    fn literal(&mut self, node: &Node) -> Made {
+        match node {
+            Node::Array(all) => {
+                let items = self.values(all)?;
+                Ok(self.limits.array(items)?)
+            }
+            Node::Map(all) => {
+                let mut pairs = Vec::new();
+                for (key, value) in all {
+                    let key = self.value(*key)?;
+                    if key.as_text().is_none() {
+                        return Err(operate::unfit("the key of a map", &key).into());
+                    }
+                    pairs.push((key, self.value(*value)?));
+                }
+                Ok(self.limits.map(pairs)?)
+            }
+            _ => {
+                let mut pairs = Vec::new();
+                for root in 0..self.program.schema.roots.len() {
+                    let name = self
+                        .program
+                        .schema
+                        .roots
+                        .get(root)
+                        .map(|(name, _)| Rc::clone(name));
+                    pairs.push((Value::Text(name.unwrap_or_default()), self.root(root)?));
+                }
+                Ok(self.limits.map(pairs)?)
+            }
+        }
+    }
+}
