@@ -2,12 +2,14 @@
 
 /** What went wrong, as a stable word. */
 export type ErrorCode =
+  | 'bad_expression'
   | 'bad_options'
   | 'bad_selector'
   | 'bad_since'
   | 'closed'
   | 'database_closed'
   | 'engine_failed'
+  | 'expression_failed'
   | 'gap'
   | 'log_corrupt'
   | 'log_unreadable'

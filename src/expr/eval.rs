@@ -35,6 +35,24 @@ pub enum Root<'a> {
     Value(&'a Value),
 }
 
+impl<'a> Root<'a> {
+    /// What the names of [`super::Schema::of_entries`] stand for, given the images of a row.
+    pub const fn of_entry(
+        new: Self,
+        old: Self,
+        op: Self,
+        operation: Self,
+        claims: &'a Value,
+    ) -> [Self; 6] {
+        let payload = if matches!(new, Self::Nil | Self::Value(Value::Nil)) {
+            old
+        } else {
+            new
+        };
+        [payload, new, old, op, operation, Self::Value(claims)]
+    }
+}
+
 /// Why a node has no value.
 pub(super) enum Stop {
     Fault(Fault),

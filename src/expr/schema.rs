@@ -109,6 +109,23 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// The names of a condition on a relation's entries.
+    ///
+    /// `payload` is the row as it is now, or as it was last; `new` and `old` are its images, and bare names the
+    /// columns of `new`; `op` is what happened, `operation` the same in the words of the wire; then `claims`.
+    pub fn of_entries(relation: &Rc<Relation>) -> Self {
+        let row = || Shape::Row(Rc::clone(relation));
+        let text = || Shape::Value(Type::TEXT);
+        Self::default()
+            .with("payload", row())
+            .with("new", row())
+            .with("old", row())
+            .with("op", text())
+            .with("operation", text())
+            .with("claims", Shape::Value(Type::ANY))
+            .with_bare("new")
+    }
+
     /// Where every other name is nil, rather than a fault.
     pub fn open() -> Self {
         Self {
