@@ -35,6 +35,7 @@ mod operate;
 mod parser;
 mod predicate;
 mod schema;
+mod sort;
 mod test;
 mod text;
 mod time;

@@ -176,10 +176,10 @@ impl Expression {
 }
 
 fn refusal(fault: &Fault) -> JsValue {
-    let position = u32::try_from(fault.position).unwrap_or(u32::MAX);
+    let position = u32::try_from(fault.position()).unwrap_or(u32::MAX);
     let parts: [JsValue; 3] = [
-        fault.code.as_str().into(),
-        fault.message.as_str().into(),
+        fault.code().as_str().into(),
+        fault.message().into(),
         position.into(),
     ];
     parts.into_iter().collect::<Array>().into()

@@ -10,6 +10,7 @@ use super::json;
 use super::layout;
 use super::operate::{self, unfit};
 use super::predicate::{check_keys, check_sortable, is_descending};
+use super::sort::{find, sorted};
 use super::text;
 use super::time::{self, Time};
 use super::value::{Array, Limits, Map, Value};
@@ -320,9 +321,12 @@ fn middle(function: Function, values: &[Value], limits: &mut Limits) -> Made {
         return Ok(Value::Float(all.iter().sum::<f64>() / all.len() as f64));
     }
     limits.step(all.len() * 16)?;
-    all.sort_by(f64::total_cmp);
+    let number = |index: usize| all.get(index).copied().unwrap_or_default();
+    let order = sorted(all.len(), &mut |left, right| {
+        number(left).total_cmp(&number(right))
+    });
     let half = all.len() / 2;
-    let at = |index: usize| all.get(index).copied().unwrap_or_default();
+    let at = |index: usize| order.get(index).map_or(0.0, |index| number(*index));
     Ok(Value::Float(if all.len() % 2 == 1 {
         at(half)
     } else {
@@ -362,7 +366,7 @@ fn collection(function: Function, arguments: &Arguments<'_>, limits: &mut Limits
                 }
             }
             check_keys(pairs.iter().map(|(key, _)| key))?;
-            return limits.map(pairs);
+            return limits.map(&pairs);
         }
         Function::Concat => {
             for index in 0..arguments.0.len() {
@@ -394,7 +398,14 @@ fn collection(function: Function, arguments: &Arguments<'_>, limits: &mut Limits
             made.extend(arguments.array(0)?.items.iter().cloned());
             check_sortable(&made)?;
             limits.step(made.len() * 16)?;
-            made.sort_by(compare::total);
+            let item = |index: usize| made.get(index).unwrap_or(&Value::Nil);
+            let order = sorted(made.len(), &mut |left, right| {
+                compare::total(item(left), item(right))
+            });
+            made = order
+                .into_iter()
+                .filter_map(|index| made.get(index).cloned())
+                .collect();
             if is_descending(arguments.0.get(1))? {
                 made.reverse();
             }
@@ -441,7 +452,7 @@ fn string(function: Function, arguments: &Arguments<'_>, limits: &mut Limits) ->
             return Ok(Value::Bool(text.starts_with(arguments.text(1)?.as_ref())));
         }
         Function::HasSuffix => return Ok(Value::Bool(text.ends_with(arguments.text(1)?.as_ref()))),
-        Function::IndexOf => return index(text.find(arguments.text(1)?.as_ref())),
+        Function::IndexOf => return index(find(text, arguments.text(1)?)),
         Function::LastIndexOf => return index(text.rfind(arguments.text(1)?.as_ref())),
         Function::Split | Function::SplitAfter => return split(function, arguments, limits),
         Function::Repeat => {
@@ -482,7 +493,7 @@ fn split(function: Function, arguments: &Arguments<'_>, limits: &mut Limits) -> 
             }
             (letter, 0)
         } else {
-            match rest.find(part) {
+            match find(rest, part) {
                 Some(end) => (end, part.len()),
                 None => break,
             }
@@ -505,9 +516,28 @@ fn split(function: Function, arguments: &Arguments<'_>, limits: &mut Limits) -> 
 fn replace(arguments: &Arguments<'_>, limits: &mut Limits) -> Made {
     let (text, old, new) = (arguments.text(0)?, arguments.text(1)?, arguments.text(2)?);
     let most = arguments.times(3)?;
-    let n_found = text.matches(old.as_ref()).take(most).count();
-    limits.take(n_found.saturating_mul(new.len()).saturating_add(text.len()))?;
-    limits.text(&text.replacen(old.as_ref(), new, most))
+    let mut out = String::new();
+    let mut rest = text.as_ref();
+    for _ in 0..most {
+        let Some(end) = find(rest, old) else { break };
+        // An empty text stands before each letter, and after the last.
+        let letter = if old.is_empty() {
+            rest.chars().next().map_or(0, char::len_utf8)
+        } else {
+            0
+        };
+        let (before, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        limits.take(before.len() + new.len() + letter + 1)?;
+        out.push_str(before);
+        out.push_str(new);
+        out.push_str(after.get(..letter).unwrap_or_default());
+        rest = after.get(old.len() + letter..).unwrap_or_default();
+        if old.is_empty() && letter == 0 {
+            break;
+        }
+    }
+    out.push_str(rest);
+    limits.text(&out)
 }
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -121,11 +121,11 @@ impl<'a> Evaluator<'a> {
             .map_err(Stop::from)
             .and_then(|node| self.node(node))
             .map_err(|stop| match stop {
-                Stop::Fault(mut fault) if fault.position == 0 => {
-                    fault.position = self.program.at.get(id).copied().unwrap_or_default();
-                    Stop::Fault(fault)
+                Stop::Fault(fault) => {
+                    let at = self.program.at.get(id).copied();
+                    Stop::Fault(fault.at(at.unwrap_or_default()))
                 }
-                stop => stop,
+                Stop::Nil => Stop::Nil,
             })
     }
 
@@ -314,7 +314,7 @@ impl<'a> Evaluator<'a> {
             };
             pairs.push((self.limits.text(&named.name)?, self.column(slot)?));
         }
-        Ok(self.limits.map(pairs)?)
+        Ok(self.limits.map(&pairs)?)
     }
 
     fn binary(&mut self, operator: Binary, left: Id, right: Id) -> Made {
@@ -412,7 +412,7 @@ impl<'a> Evaluator<'a> {
                     }
                     pairs.push((key, self.value(*value)?));
                 }
-                Ok(self.limits.map(pairs)?)
+                Ok(self.limits.map(&pairs)?)
             }
             _ => {
                 let mut pairs = Vec::new();
@@ -425,7 +425,7 @@ impl<'a> Evaluator<'a> {
                         .map(|(name, _)| Rc::clone(name));
                     pairs.push((Value::Text(name.unwrap_or_default()), self.root(root)?));
                 }
-                Ok(self.limits.map(pairs)?)
+                Ok(self.limits.map(&pairs)?)
             }
         }
     }

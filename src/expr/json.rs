@@ -82,7 +82,7 @@ impl Reader<'_, '_> {
         self.take("{");
         let mut pairs = Vec::new();
         if self.take("}") {
-            return self.limits.map(pairs).map(Some);
+            return self.limits.map(&pairs).map(Some);
         }
         loop {
             self.space();
@@ -98,7 +98,7 @@ impl Reader<'_, '_> {
             };
             pairs.push((key, value));
             if self.take("}") {
-                return self.limits.map(pairs).map(Some);
+                return self.limits.map(&pairs).map(Some);
             }
             if !self.take(",") {
                 return Ok(None);

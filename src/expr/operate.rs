@@ -9,6 +9,7 @@ use super::decimal::Decimal;
 use super::fault::Fault;
 use super::node::Binary;
 use super::number;
+use super::sort::find;
 use super::text;
 use super::value::{Limits, Value};
 
@@ -110,7 +111,7 @@ fn strings(operator: Binary, left: &Value, right: &Value, limits: &mut Limits) -
     };
     limits.scan(text.len() + part.len())?;
     Ok(Value::Bool(match operator {
-        Binary::Contains => text.contains(part),
+        Binary::Contains => find(text, part).is_some(),
         Binary::EndsWith => text.ends_with(part),
         Binary::StartsWith => text.starts_with(part),
         _ => {

@@ -6,6 +6,7 @@ use super::fault::Fault;
 use super::function::Function;
 use super::node::{Binary, Id};
 use super::operate;
+use super::sort::sorted;
 use super::value::Value;
 
 /// What such a function makes, or nothing where the function is none of these.
@@ -179,34 +180,39 @@ fn collect(
             check_sortable(&keys)?;
             evaluator.limits.step(keys.len() * 16)?;
             let is_reversed = is_descending(order)?;
-            keyed.sort_by(|(left, _), (right, _)| {
-                let order = compare::total(left, right);
+            let key = |index: usize| keys.get(index).unwrap_or(&Value::Nil);
+            let order = sorted(keys.len(), &mut |left, right| {
+                let order = compare::total(key(left), key(right));
                 if is_reversed { order.reverse() } else { order }
             });
-            keyed.into_iter().map(|(_, item)| item).collect()
+            let item = |index| items.get(index).cloned();
+            order.into_iter().filter_map(item).collect()
         }
-        Function::GroupBy => return group(evaluator, keyed),
+        Function::GroupBy => return group(evaluator, &keyed),
         _ => keyed.into_iter().map(|(key, _)| key).collect(),
     };
     Ok(evaluator.limits.array(made)?)
 }
 
-fn group(evaluator: &mut Evaluator<'_>, mut keyed: Vec<(Value, Value)>) -> Made {
+fn group(evaluator: &mut Evaluator<'_>, keyed: &[(Value, Value)]) -> Made {
     check_keys(keyed.iter().map(|(key, _)| key))?;
     evaluator.limits.step(keyed.len() * 16)?;
-    keyed.sort_by(|(left, _), (right, _)| compare::keys(left, right));
-    let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
-    for (key, item) in keyed {
+    let key = |index: usize| keyed.get(index).map_or(&Value::Nil, |(key, _)| key);
+    let order = sorted(keyed.len(), &mut |left, right| {
+        compare::keys(key(left), key(right))
+    });
+    let mut groups: Vec<(&Value, Vec<Value>)> = Vec::new();
+    for (key, item) in order.into_iter().filter_map(|index| keyed.get(index)) {
         match groups.last_mut() {
-            Some((last, items)) if compare::keys(last, &key).is_eq() => items.push(item),
-            _ => groups.push((key, vec![item])),
+            Some((last, items)) if compare::keys(last, key).is_eq() => items.push(item.clone()),
+            _ => groups.push((key, vec![item.clone()])),
         }
     }
-    let pairs = groups
-        .into_iter()
-        .map(|(key, items)| Ok((key, evaluator.limits.array(items)?)));
-    let pairs: Result<Vec<_>, Fault> = pairs.collect();
-    Ok(evaluator.limits.map(pairs?)?)
+    let mut pairs = Vec::new();
+    for (key, items) in groups {
+        pairs.push((key.clone(), evaluator.limits.array(items)?));
+    }
+    Ok(evaluator.limits.map(&pairs)?)
 }
 
 /// Refuses keys that have no order among all others.

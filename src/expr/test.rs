@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::cell;
 use super::decimal;
 use super::node::Binary;
+use super::sort::find;
 use super::text as texts;
 use super::time::Time;
 use super::value::Value;
@@ -82,7 +83,7 @@ pub(super) fn holds(
             .items
             .iter()
             .any(|item| with(item) == Some(Ordering::Equal)),
-        (Binary::Contains, Value::Text(constant)) => text.contains(constant.as_ref()),
+        (Binary::Contains, Value::Text(constant)) => find(&text, constant).is_some(),
         (Binary::StartsWith, Value::Text(constant)) => text.starts_with(constant.as_ref()),
         (Binary::EndsWith, Value::Text(constant)) => text.ends_with(constant.as_ref()),
         (Binary::Less, _) => with(constant)?.is_lt(),

@@ -280,8 +280,10 @@ pub(super) fn duration_text(nanos: i64) -> String {
     let text = match size {
         0 => "0s".to_owned(),
         1..1_000 => [&size.to_string(), "ns"].concat(),
-        ..1_000_000 => [&with_fraction(size / 1000, size % 1000, 3), "µs"].concat(),
-        ..1_000_000_000 => [&with_fraction(size / 1_000_000, size % 1_000_000, 6), "ms"].concat(),
+        1_000..1_000_000 => [&with_fraction(size / 1000, size % 1000, 3), "µs"].concat(),
+        1_000_000..1_000_000_000 => {
+            [&with_fraction(size / 1_000_000, size % 1_000_000, 6), "ms"].concat()
+        }
         _ => {
             let seconds = size / 1_000_000_000;
             let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);

@@ -2,14 +2,16 @@
 
 use std::rc::Rc;
 
+use super::compare::keys;
 use super::fault::Fault;
+use super::sort::sorted;
 use super::time::Time;
 
 /// How deep arrays and maps may be within each other.
 pub const MAX_VALUE_DEPTH: u16 = 64;
 
 /// A value.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Value {
     /// `nil`.
     Nil,
@@ -47,6 +49,25 @@ pub struct Map {
     /// The pairs of key and value.
     pub pairs: Vec<(Value, Value)>,
     depth: u16,
+}
+
+impl Clone for Value {
+    // Written out, so that it is one function rather than a part of many.
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        match self {
+            Self::Nil => Self::Nil,
+            Self::Bool(truth) => Self::Bool(*truth),
+            Self::Int(number) => Self::Int(*number),
+            Self::Float(number) => Self::Float(*number),
+            Self::Decimal(text) => Self::Decimal(Rc::clone(text)),
+            Self::Text(text) => Self::Text(Rc::clone(text)),
+            Self::Time(time) => Self::Time(*time),
+            Self::Duration(nanos) => Self::Duration(*nanos),
+            Self::Array(array) => Self::Array(Rc::clone(array)),
+            Self::Map(map) => Self::Map(Rc::clone(map)),
+        }
+    }
 }
 
 impl Value {
@@ -167,13 +188,20 @@ impl Limits {
     }
 
     /// A map; of pairs with one key, the last stays.
-    pub(super) fn map(&mut self, mut pairs: Vec<(Value, Value)>) -> Result<Value, Fault> {
+    pub(super) fn map(&mut self, pairs: &[(Value, Value)]) -> Result<Value, Fault> {
         self.take(pairs.len() * 2 * size_of::<Value>())?;
         self.step(pairs.len())?;
         let depth = deeper(&mut pairs.iter().flat_map(|(key, value)| [key, value]))?;
-        pairs.reverse();
-        pairs.sort_by(|(left, _), (right, _)| super::compare::keys(left, right));
-        pairs.dedup_by(|(later, _), (earlier, _)| super::compare::keys(later, earlier).is_eq());
+        let key = |index: usize| pairs.get(index).map_or(&Value::Nil, |(key, _)| key);
+        let order = sorted(pairs.len(), &mut |left, right| keys(key(left), key(right)));
+        let mut kept: Vec<(Value, Value)> = Vec::with_capacity(pairs.len());
+        for (key, value) in order.into_iter().filter_map(|index| pairs.get(index)) {
+            match kept.last_mut() {
+                Some((last, kept)) if keys(last, key).is_eq() => *kept = value.clone(),
+                _ => kept.push((key.clone(), value.clone())),
+            }
+        }
+        let pairs = kept;
         Ok(Value::Map(Rc::new(Map { pairs, depth })))
     }
 }
