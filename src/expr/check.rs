@@ -29,6 +29,8 @@ pub(super) struct Build<'s> {
     pub(super) nodes: Vec<Node>,
     pub(super) at: Vec<Position>,
     types: Vec<Type>,
+    /// The texts of literals that a float cannot hold, for comparing them with decimals.
+    pub(super) exact: Vec<(Id, Rc<str>)>,
     depths: Vec<u16>,
     /// The variables in force, the innermost last, with the node of each one's value.
     variables: Vec<(Rc<str>, Id)>,
@@ -60,6 +62,7 @@ impl<'s> Build<'s> {
             nodes: Vec::new(),
             at: Vec::new(),
             types: Vec::new(),
+            exact: Vec::new(),
             depths: Vec::new(),
             variables: Vec::new(),
             n_variables: 0,
@@ -328,6 +331,11 @@ impl<'s> Build<'s> {
         }
     }
 
+    fn exact_text(&self, id: Id) -> Option<&str> {
+        let found = self.exact.iter().find(|(known, _)| *known == id);
+        found.map(|(_, text)| text.as_ref())
+    }
+
     pub(super) fn sign(&mut self, is_minus: bool, operand: Id, at: Position) -> Checked<Id> {
         if self.base(operand) != Base::Duration {
             self.wants(operand, Base::Float, at)?;
@@ -339,7 +347,12 @@ impl<'s> Build<'s> {
             }
             Some(Value::Float(number)) if is_minus => {
                 let number = Value::Float(-number);
-                self.push(Node::Constant(number), at)
+                let exact = self
+                    .exact_text(operand)
+                    .map(|text| ["-", text].concat().into());
+                let negated = self.push(Node::Constant(number), at)?;
+                self.exact.extend(exact.map(|text| (negated, text)));
+                Ok(negated)
             }
             _ if is_minus => self.add(Node::Negate(operand), self.type_of(operand), at),
             _ => Ok(operand),
@@ -443,7 +456,11 @@ impl<'s> Build<'s> {
             };
             let kind = self.kind(*slot);
             if kind.is_some_and(|kind| test::is_ready(kind, operator, value)) {
-                let test = Node::Test(*slot, operator, test::ready(kind, value));
+                let test = Node::Test(
+                    *slot,
+                    operator,
+                    test::ready(kind, value, self.exact_text(constant)),
+                );
                 return self.add(test, typed, at);
             }
         }

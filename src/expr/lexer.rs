@@ -14,7 +14,8 @@ pub(super) struct Token {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     End,
-    Float(f64),
+    /// A float; with its text, where a float cannot hold all of its digits.
+    Float(f64, Option<Rc<str>>),
     Int(i64),
     Name(Rc<str>),
     /// An operator, a bracket, or a word that is an operator.
@@ -40,6 +41,9 @@ const WORDS: [&str; 11] = [
     "if",
     "else",
 ];
+
+/// How many letters of a number a float always holds.
+const EXACT_DIGITS: usize = 16;
 
 pub(super) struct Lexer<'s> {
     source: &'s str,
@@ -147,10 +151,9 @@ impl<'s> Lexer<'s> {
             let digits = text.get(2..).unwrap_or_default();
             i64::from_str_radix(digits, radix).ok().map(Kind::Int)
         } else if text.contains(['.', 'e', 'E']) {
-            let float = text.parse().ok();
-            float
-                .filter(|float: &f64| float.is_finite())
-                .map(Kind::Float)
+            let float = text.parse().ok().filter(|float: &f64| float.is_finite());
+            let exact = (text.len() > EXACT_DIGITS).then(|| text.as_str().into());
+            float.map(|float| Kind::Float(float, exact))
         } else {
             text.parse().ok().map(Kind::Int)
         };

@@ -71,7 +71,7 @@ impl<'s> Parser<'s> {
     fn unexpected(&self, expected: &str) -> Fault {
         let found = match &self.token.kind {
             Kind::End => "the end",
-            Kind::Float(_) | Kind::Int(_) => "a number",
+            Kind::Float(..) | Kind::Int(_) => "a number",
             Kind::Name(name) => name,
             Kind::Sign(sign) => sign,
             Kind::Text(_) => "a string",
@@ -322,7 +322,11 @@ impl<'s> Parser<'s> {
             }
             Kind::Sign("[") => self.array()?,
             Kind::Sign("{") => self.map()?,
-            Kind::Float(number) => return self.constant(Value::Float(number)),
+            Kind::Float(number, exact) => {
+                let constant = self.constant(Value::Float(number))?;
+                self.build.exact.extend(exact.map(|text| (constant, text)));
+                return Ok(constant);
+            }
             Kind::Int(number) => return self.constant(Value::Int(number)),
             Kind::Text(text) => self.constant(Value::Text(text))?,
             Kind::Name(name) => {
@@ -381,7 +385,7 @@ impl<'s> Parser<'s> {
                     self.build.push(Node::Constant(Value::Text(text)), key_at)?
                 }
                 Kind::Sign("(") => self.expression(0)?,
-                Kind::End | Kind::Float(_) | Kind::Sign(_) => {
+                Kind::End | Kind::Float(..) | Kind::Sign(_) => {
                     return Err(
                         self.unexpected("a key: a name, a string or something in parentheses")
                     );

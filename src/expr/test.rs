@@ -44,12 +44,12 @@ const fn is_readable(scalar: Scalar, constant: &Value) -> bool {
     }
 }
 
-/// The constant in the form that cells of this kind are compared with.
-pub(super) fn ready(kind: Option<Kind>, constant: &Value) -> Value {
+/// The constant in the form that cells of this kind are compared with; of a literal, its text may say more.
+pub(super) fn ready(kind: Option<Kind>, constant: &Value, exact: Option<&str>) -> Value {
     if kind == Some(Kind::Scalar(Scalar::Decimal))
         && let Some(text) = texts::of_number(constant)
     {
-        return Value::Decimal(text.as_ref().into());
+        return Value::Decimal(exact.unwrap_or(&text).into());
     }
     constant.clone()
 }

@@ -112,3 +112,8 @@ fn check(file: &str) -> usize {
 fn all_cases_of_the_reference_hold() {
     assert_eq!(check(include_str!("../vectors/expr/cases.json")), 400);
 }
+
+#[test]
+fn what_the_definition_says_holds() {
+    assert!(check(include_str!("../vectors/expr/definition.json")) >= 200);
+}

@@ -3,6 +3,7 @@
 mod decode_log;
 mod encode;
 mod engine;
+mod expr;
 mod expr_vectors;
 mod feed;
 mod host;
