@@ -4,10 +4,11 @@ import { writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { capture } from './capture.js'
 import { engine } from './engine.js'
+import { expr } from './expr.js'
 import { latency } from './latency.js'
 import { size } from './size.js'
 
-const suites = { capture, engine, latency, size }
+const suites = { capture, engine, expr, latency, size }
 const chosen = process.argv.slice(2)
 const lines = [
   '# Benchmarks',

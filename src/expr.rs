@@ -97,7 +97,7 @@ impl Program {
 
     /// Whether it holds, as a condition: false, nil, 0 and the empty string do not.
     pub fn holds(&self, environment: &Environment<'_>, limits: &mut Limits) -> Result<bool, Fault> {
-        Ok(self.evaluate(environment, limits)?.is_truthy())
+        Evaluator::new(self, environment, limits).holds()
     }
 
     /// The same text for all sources that mean the same but for how they are written.

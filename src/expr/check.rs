@@ -11,7 +11,6 @@ use super::schema::{Base, Schema, Shape, Type};
 use super::test;
 use super::time::Time;
 use super::value::{Limits, Value};
-use crate::row::Kind;
 
 /// How many nodes an expression may have.
 pub const MAX_NODES: usize = 10_000;
@@ -233,6 +232,7 @@ impl<'s> Build<'s> {
             let slot = Slot {
                 root,
                 column,
+                kind,
                 is_optional: false,
             };
             return self.add(Node::Column(slot), Type::of_kind(kind), at);
@@ -271,6 +271,7 @@ impl<'s> Build<'s> {
                     let slot = Slot {
                         root,
                         column,
+                        kind,
                         is_optional,
                     };
                     return self.add(Node::Column(slot), Type::of_kind(kind), at);
@@ -454,22 +455,13 @@ impl<'s> Build<'s> {
             let Some(value) = self.constant(constant) else {
                 continue;
             };
-            let kind = self.kind(*slot);
-            if kind.is_some_and(|kind| test::is_ready(kind, operator, value)) {
-                let test = Node::Test(
-                    *slot,
-                    operator,
-                    test::ready(kind, value, self.exact_text(constant)),
-                );
+            if test::is_ready(slot.kind, operator, value) {
+                let value = test::ready(slot.kind, value, self.exact_text(constant));
+                let test = Node::Test(*slot, operator, value);
                 return self.add(test, typed, at);
             }
         }
         self.add(Node::Binary(operator, left, right), typed, at)
-    }
-
-    fn kind(&self, slot: Slot) -> Option<Kind> {
-        let relation = self.schema.relation(slot.root)?;
-        Some(relation.columns.get(slot.column)?.kind)
     }
 
     /// Literals that are compared with dates become dates, or are refused.

@@ -265,3 +265,36 @@ fn write(negative: bool, digits: &[u8], lowest: i64) -> String {
 pub(super) fn cmp(left: &str, right: &str) -> Option<Ordering> {
     Some(Decimal::read(left)?.cmp(Decimal::read(right)?))
 }
+
+/// How the text of a decimal stands to an integer, where the text is so short and plain that one look tells.
+pub(super) fn with_int(text: &str, int: i64) -> Option<Ordering> {
+    /// So many digits always fit an integer.
+    const PLAIN_DIGITS: usize = 18;
+    let (negative, digits) = match text.as_bytes() {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let (mut whole, mut length) = (0_i64, 0);
+    for byte in digits {
+        if !byte.is_ascii_digit() {
+            break;
+        }
+        whole = whole.wrapping_mul(10).wrapping_add(i64::from(byte - b'0'));
+        length += 1;
+    }
+    let fraction = match digits.get(length..)? {
+        [] => false,
+        [b'.', fraction @ ..] => fraction.iter().any(|byte| *byte != b'0'),
+        _ => return None,
+    };
+    if length == 0 || length > PLAIN_DIGITS {
+        return None;
+    }
+    let order = if negative { -whole } else { whole }.cmp(&int);
+    let beyond = if negative {
+        Ordering::Less
+    } else {
+        Ordering::Greater
+    };
+    Some(if fraction { order.then(beyond) } else { order })
+}

@@ -94,8 +94,62 @@ impl<'a> Evaluator<'a> {
             program,
             environment,
             limits,
-            variables: vec![Value::Nil; program.n_variables],
+            variables: Vec::new(),
             scopes: Vec::new(),
+        }
+    }
+
+    /// Whether the whole holds. Conditions made of tests make no value on the way.
+    pub(super) fn holds(&mut self) -> Result<bool, Fault> {
+        match self.truth(self.program.whole) {
+            Ok(truth) => Ok(truth),
+            Err(Stop::Nil) => Ok(false),
+            Err(Stop::Fault(fault)) => Err(fault),
+        }
+    }
+
+    fn truth(&mut self, id: Id) -> Made<bool> {
+        let program = self.program;
+        match program.nodes.get(id) {
+            Some(Node::Test(..)) => self.operand(id, ""),
+            Some(Node::And(all)) => {
+                let (last, all) = all.split_last().ok_or(Stop::Nil)?;
+                for id in all {
+                    if !self.operand(*id, "and")? {
+                        return Ok(false);
+                    }
+                }
+                self.truth(*last)
+            }
+            _ => Ok(self.value(id)?.is_truthy()),
+        }
+    }
+
+    /// A boolean that a condition goes through.
+    #[inline]
+    fn operand(&mut self, id: Id, of: &str) -> Made<bool> {
+        let program = self.program;
+        if let Some(Node::Test(slot, operator, constant)) = program.nodes.get(id) {
+            self.limits.step(1)?;
+            return self
+                .test(*slot, *operator, constant)
+                .map_err(|stop| self.placed(stop, id));
+        }
+        match self.value(id)? {
+            Value::Bool(truth) => Ok(truth),
+            found => Err(self.placed(operate::unfit(of, &found).into(), id)),
+        }
+    }
+
+    /// A failure that has no position yet is given the node's.
+    #[cold]
+    fn placed(&self, stop: Stop, id: Id) -> Stop {
+        match stop {
+            Stop::Fault(fault) => {
+                let at = self.program.at.get(id).copied();
+                Stop::Fault(fault.at(at.unwrap_or_default()))
+            }
+            Stop::Nil => Stop::Nil,
         }
     }
 
@@ -107,26 +161,13 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The value of a node. A failure that has no position yet is given the node's.
+    /// The value of a node.
     pub(super) fn value(&mut self, id: Id) -> Made {
-        self.limits
-            .step(1)
-            .and_then(|()| {
-                let program = self.program;
-                program
-                    .nodes
-                    .get(id)
-                    .ok_or_else(|| Fault::failed("this has no meaning"))
-            })
-            .map_err(Stop::from)
-            .and_then(|node| self.node(node))
-            .map_err(|stop| match stop {
-                Stop::Fault(fault) => {
-                    let at = self.program.at.get(id).copied();
-                    Stop::Fault(fault.at(at.unwrap_or_default()))
-                }
-                Stop::Nil => Stop::Nil,
-            })
+        self.limits.step(1)?;
+        let program = self.program;
+        let node = program.nodes.get(id);
+        let node = node.ok_or_else(|| Fault::failed("this has no meaning"))?;
+        self.node(node).map_err(|stop| self.placed(stop, id))
     }
 
     fn node(&mut self, node: &'a Node) -> Made {
@@ -206,26 +247,20 @@ impl<'a> Evaluator<'a> {
             return Ok(Value::Nil);
         };
         for id in all {
-            match self.value(*id)? {
-                Value::Bool(truth) if truth == deciding => return Ok(Value::Bool(truth)),
-                Value::Bool(_) => {}
-                found => {
-                    return Err(operate::unfit(if deciding { "or" } else { "and" }, &found).into());
-                }
+            if self.operand(*id, if deciding { "or" } else { "and" })? == deciding {
+                return Ok(Value::Bool(deciding));
             }
         }
         self.value(*last)
     }
 
     fn test(&mut self, slot: Slot, operator: Binary, constant: &Value) -> Made<bool> {
-        let kind = self.kind(slot);
-        if let (Some(Root::Row(cells)), Some(kind)) = (self.environment.roots.get(slot.root), kind)
-        {
+        if let Some(Root::Row(cells)) = self.environment.roots.get(slot.root) {
             let cell = cells.get(slot.column).copied().unwrap_or(Cell::Unsent);
             if let Cell::Plain(text) | Cell::Doubled(text) = cell {
                 self.limits.scan(text.len())?;
             }
-            return test::holds(kind, cell, operator, constant)
+            return test::holds(slot.kind, cell, operator, constant)
                 .ok_or_else(|| Fault::failed("this cell cannot be compared so").into());
         }
         let value = self.column(slot)?;
@@ -235,15 +270,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn kind(&self, slot: Slot) -> Option<Kind> {
-        let relation = self.program.schema.relation(slot.root)?;
-        Some(relation.columns.get(slot.column)?.kind)
-    }
-
     fn column(&mut self, slot: Slot) -> Made {
-        let kind = self
-            .kind(slot)
-            .ok_or_else(|| Fault::failed("there is no such column"))?;
+        let kind = slot.kind;
         match self.environment.roots.get(slot.root) {
             Some(Root::Row(cells)) => {
                 let cell = cells.get(slot.column).copied().unwrap_or(Cell::Unsent);
@@ -310,6 +338,7 @@ impl<'a> Evaluator<'a> {
             let slot = Slot {
                 root,
                 column,
+                kind: named.kind,
                 is_optional: false,
             };
             pairs.push((self.limits.text(&named.name)?, self.column(slot)?));
@@ -354,6 +383,9 @@ impl<'a> Evaluator<'a> {
         match node {
             Node::Let(slot, value, body) => {
                 let value = self.value(*value)?;
+                if self.variables.len() <= *slot {
+                    self.variables.resize(self.program.n_variables, Value::Nil);
+                }
                 if let Some(variable) = self.variables.get_mut(*slot) {
                     *variable = value;
                 }

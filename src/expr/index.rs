@@ -139,7 +139,7 @@ impl Program {
                 return None;
             }
             match operator {
-                Binary::Equal => return Some((*slot, self.only_text(*slot, constant)?)),
+                Binary::Equal => return Some((*slot, only_text(*slot, constant)?)),
                 Binary::NotEqual
                 | Binary::In
                 | Binary::Contains
@@ -150,17 +150,16 @@ impl Program {
         }
         None
     }
+}
 
-    /// The text of all cells that are equal to a constant, where there is one text alone.
-    fn only_text(&self, slot: Slot, constant: &Value) -> Option<String> {
-        let relation = self.schema.relation(slot.root)?;
-        match (relation.columns.get(slot.column)?.kind, constant) {
-            (Kind::Scalar(Scalar::Text), Value::Text(text)) => Some(text.to_string()),
-            (Kind::Scalar(Scalar::Int), Value::Int(number)) => Some(number.to_string()),
-            (Kind::Scalar(Scalar::Bool), Value::Bool(truth)) => {
-                Some((if *truth { "t" } else { "f" }).to_owned())
-            }
-            _ => None,
+/// The text of all cells that are equal to a constant, where there is one text alone.
+fn only_text(slot: Slot, constant: &Value) -> Option<String> {
+    match (slot.kind, constant) {
+        (Kind::Scalar(Scalar::Text), Value::Text(text)) => Some(text.to_string()),
+        (Kind::Scalar(Scalar::Int), Value::Int(number)) => Some(number.to_string()),
+        (Kind::Scalar(Scalar::Bool), Value::Bool(truth)) => {
+            Some((if *truth { "t" } else { "f" }).to_owned())
         }
+        _ => None,
     }
 }

@@ -6,6 +6,7 @@ use regex_lite::Regex;
 
 use super::function::Function;
 use super::value::Value;
+use crate::row::Kind;
 
 /// A node's index.
 pub(super) type Id = usize;
@@ -75,6 +76,7 @@ impl Binary {
 pub(super) struct Slot {
     pub(super) root: usize,
     pub(super) column: usize,
+    pub(super) kind: Kind,
     /// Whether a root that is nil makes the whole chain nil.
     pub(super) is_optional: bool,
 }

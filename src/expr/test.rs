@@ -45,8 +45,9 @@ const fn is_readable(scalar: Scalar, constant: &Value) -> bool {
 }
 
 /// The constant in the form that cells of this kind are compared with; of a literal, its text may say more.
-pub(super) fn ready(kind: Option<Kind>, constant: &Value, exact: Option<&str>) -> Value {
-    if kind == Some(Kind::Scalar(Scalar::Decimal))
+pub(super) fn ready(kind: Kind, constant: &Value, exact: Option<&str>) -> Value {
+    if kind == Kind::Scalar(Scalar::Decimal)
+        && !matches!(constant, Value::Int(_))
         && let Some(text) = texts::of_number(constant)
     {
         return Value::Decimal(exact.unwrap_or(&text).into());
@@ -106,6 +107,9 @@ fn order(scalar: Scalar, text: &str, constant: &Value) -> Option<Ordering> {
         (Value::Int(constant), Scalar::Int) => Some(text.parse::<i64>().ok()?.cmp(constant)),
         (Value::Int(constant), Scalar::Float) => float(text, *constant as f64),
         (Value::Float(constant), Scalar::Float) => float(text, *constant),
+        (Value::Int(constant), Scalar::Decimal) => {
+            decimal::with_int(text, *constant).or_else(|| decimal::cmp(text, &constant.to_string()))
+        }
         (Value::Decimal(constant), _) => decimal::cmp(text, constant),
         (Value::Time(constant), _) => Some(Time::of_database(text)?.cmp(constant)),
         (Value::Int(_) | Value::Float(_), _) => decimal::cmp(text, &texts::of_number(constant)?),

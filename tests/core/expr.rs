@@ -304,6 +304,18 @@ fn decimals_keep_every_digit() {
     check_cell("numeric", "NaN", "x > 1e300 && x == x && x != 1", true);
     check_cell("numeric", "Infinity", "x > 1e300", true);
     check_cell("numeric", "-Infinity", "x < -1e300 && x != nil", true);
+    for (text, source) in [
+        ("-0.5", "x < 0 && x > -1 && x != 0"),
+        ("0.5", "x > 0 && x < 1"),
+        ("100.000", "x == 100 && x >= 100 && x <= 100"),
+        ("-100.000", "x == -100"),
+        ("99999999999999999999", "x > 9223372036854775807"),
+        ("-99999999999999999999", "x < -9223372036854775807"),
+        ("9223372036854775807.1", "x > 9223372036854775807"),
+        ("0", "x == 0 && -x == 0"),
+    ] {
+        check_cell("numeric", text, source, true);
+    }
 }
 
 #[test]
