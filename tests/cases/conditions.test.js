@@ -42,17 +42,17 @@ test('C145: a delete is judged by the row that was', () => {
   const was = compile('payload.status == "open" && old.status == "open" && new == nil', columns)
   assert.equal(was.matches({ status: 'open' }, { op: 'delete' }), true)
   const became = compile('old?.status != status && op == "update"', columns)
-  assert.equal(
-    became.matches({ status: 'open' }, { op: 'update', old: { status: 'draft' } }),
-    true,
-  )
+  assert.equal(became.matches({ status: 'open' }, { op: 'update', old: { status: 'draft' } }), true)
   assert.equal(became.matches({ status: 'open' }), false)
 })
 
 test('C145: a path through a null fails with its place, and ?. goes around it', () => {
   const strict = compile('payload.meta.a.b == 1', columns)
   assert.equal(strict.matches({ meta: { a: { b: 1 } } }), true)
-  assert.throws(() => strict.matches({ meta: { a: null } }), refusal('expression_failed', /column 16/))
+  assert.throws(
+    () => strict.matches({ meta: { a: null } }),
+    refusal('expression_failed', /column 16/),
+  )
   assert.equal(compile('payload.meta?.a?.b == 1', columns).matches({ meta: null }), false)
 })
 
@@ -89,7 +89,10 @@ test('C147: sources that are deep, long, or would run forever come to an end', (
     `${'('.repeat(20_000)}1${')'.repeat(20_000)}`,
     `1${' + 1'.repeat(250_000)}`,
   ]) {
-    assert.throws(() => compile(source, columns), refusal('bad_expression', /too (long|many|large)/))
+    assert.throws(
+      () => compile(source, columns),
+      refusal('bad_expression', /too (long|many|large)/),
+    )
   }
   for (const source of ['1..1000000000', 'all(1..100000, all(1..100000, true))']) {
     const filter = compile(source, columns)
