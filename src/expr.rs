@@ -33,6 +33,7 @@ mod node;
 mod number;
 mod operate;
 mod parser;
+mod pattern;
 mod predicate;
 mod schema;
 mod sort;

@@ -94,7 +94,7 @@ pub(super) fn call(
     let arguments = Arguments(arguments);
     match function {
         Function::Now => Ok(Value::Time(Time::from_ms(now_ms))),
-        Function::Date => date(&arguments),
+        Function::Date => date(&arguments, limits),
         Function::Get => {
             Ok(operate::member(arguments.value(0), arguments.value(1)).unwrap_or(Value::Nil))
         }
@@ -140,7 +140,7 @@ pub(super) fn call(
     }
 }
 
-fn date(arguments: &Arguments<'_>) -> Made {
+fn date(arguments: &Arguments<'_>, limits: &mut Limits) -> Made {
     let text = match arguments.value(0) {
         time @ Value::Time(_) => return Ok(time.clone()),
         _ => arguments.text(0)?,
@@ -153,7 +153,9 @@ fn date(arguments: &Arguments<'_>) -> Made {
         return Err(Fault::failed("of time zones only UTC is known here"));
     }
     let time = if arguments.0.len() > 1 {
-        made(arguments.text(1)?)
+        let layout = arguments.text(1)?;
+        limits.step(layout.len())?;
+        made(layout)
     } else {
         LAYOUTS
             .iter()
@@ -314,23 +316,26 @@ fn numbers(values: &[Value], all: &mut Vec<f64>, limits: &mut Limits) -> Result<
 fn middle(function: Function, values: &[Value], limits: &mut Limits) -> Made {
     let mut all = Vec::new();
     numbers(values, &mut all, limits)?;
-    if all.is_empty() {
-        return Ok(Value::Float(0.0));
-    }
     if function == Function::Mean {
-        return Ok(Value::Float(all.iter().sum::<f64>() / all.len() as f64));
+        let sum: f64 = all.iter().sum();
+        return Ok(Value::Float(if all.is_empty() {
+            0.0
+        } else {
+            sum / all.len() as f64
+        }));
     }
-    limits.step(all.len() * 16)?;
-    let number = |index: usize| all.get(index).copied().unwrap_or_default();
-    let order = sorted(all.len(), &mut |left, right| {
-        number(left).total_cmp(&number(right))
-    });
+    let all: Vec<Value> = all.into_iter().map(Value::Float).collect();
+    let value = |index: usize| all.get(index).unwrap_or(&Value::Nil);
+    let order = sorted(all.len(), &value, &compare::total, limits)?;
     let half = all.len() / 2;
-    let at = |index: usize| order.get(index).map_or(0.0, |index| number(*index));
+    let at = |index: usize| match order.get(index).map(|index| value(*index)) {
+        Some(Value::Float(number)) => *number,
+        _ => 0.0,
+    };
     Ok(Value::Float(if all.len() % 2 == 1 {
         at(half)
     } else {
-        f64::midpoint(at(half - 1), at(half))
+        f64::midpoint(at(half.saturating_sub(1)), at(half))
     }))
 }
 
@@ -397,11 +402,8 @@ fn collection(function: Function, arguments: &Arguments<'_>, limits: &mut Limits
         _ => {
             made.extend(arguments.array(0)?.items.iter().cloned());
             check_sortable(&made)?;
-            limits.step(made.len() * 16)?;
             let item = |index: usize| made.get(index).unwrap_or(&Value::Nil);
-            let order = sorted(made.len(), &mut |left, right| {
-                compare::total(item(left), item(right))
-            });
+            let order = sorted(made.len(), &item, &compare::total, limits)?;
             made = order
                 .into_iter()
                 .filter_map(|index| made.get(index).cloned())
@@ -470,6 +472,7 @@ fn string(function: Function, arguments: &Arguments<'_>, limits: &mut Limits) ->
         Function::Upper => text.to_uppercase().into(),
         Function::Trim if arguments.0.len() > 1 => {
             let letters = part("")?;
+            limits.step((text.len() / 16).saturating_mul(letters.len()))?;
             text.trim_matches(|letter| letters.contains(letter)).into()
         }
         Function::TrimPrefix => text.strip_prefix(part(" ")?).unwrap_or(text).into(),

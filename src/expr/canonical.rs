@@ -56,11 +56,11 @@ impl Writer<'_, '_> {
                 self.constant(constant);
                 self.out.push(')');
             }
-            Node::Matches(of, regex) => {
+            Node::Matches(of, pattern) => {
                 self.out.push_str("(matches ");
                 self.node(*of);
                 self.out.push(' ');
-                text::string(regex.as_str(), self.out);
+                text::string(pattern.as_str(), self.out);
                 self.out.push(')');
             }
             Node::And(_) => self.list("and", &children),

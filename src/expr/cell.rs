@@ -67,7 +67,10 @@ fn scalar(scalar: Scalar, text: &str, limits: &mut Limits) -> Result<Value, Faul
             _ => None,
         },
         Scalar::Bytes | Scalar::Text => None,
-        Scalar::Decimal => Some(Value::Decimal(text.into())),
+        Scalar::Decimal => {
+            limits.take(text.len())?;
+            Some(Value::Decimal(text.into()))
+        }
         // What is no number is ordered as the database orders it, which decimals are.
         Scalar::Float => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Some(Value::Float(number)),

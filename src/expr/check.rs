@@ -2,11 +2,10 @@
 
 use std::rc::Rc;
 
-use regex_lite::RegexBuilder;
-
 use super::fault::{Fault, Position};
-use super::function::{Function, letter, type_of};
+use super::function::{FUNCTIONS, Function, letter, type_of};
 use super::node::{Binary, Id, Node, Slot};
+use super::pattern::Pattern;
 use super::schema::{Base, Schema, Shape, Type};
 use super::test;
 use super::time::Time;
@@ -16,9 +15,6 @@ use super::value::{Limits, Value};
 pub const MAX_NODES: usize = 10_000;
 /// How deep its nodes may stand within each other: a long sum is as deep as it is long.
 pub const MAX_DEPTH: u16 = 128;
-/// How large a regular expression may become, in bytes.
-const MAX_REGEX: usize = 64 << 10;
-
 type Checked<T> = Result<T, Fault>;
 
 /// Nodes being made.
@@ -170,7 +166,11 @@ impl<'s> Build<'s> {
     }
 
     pub(super) fn declare(&mut self, name: Rc<str>, value: Id, at: Position) -> Checked<usize> {
-        if self.schema.root(&name).is_some() {
+        let is_variable = self.variables.iter().any(|(known, _)| *known == name);
+        let is_function = FUNCTIONS
+            .iter()
+            .any(|(_, known, ..)| *known == name.as_ref());
+        if is_variable || is_function || self.schema.root(&name).is_some() {
             return Err(Fault::bad(
                 at,
                 ["the name ", &name, " is taken already"].concat(),
@@ -441,8 +441,8 @@ impl<'s> Build<'s> {
         if operator == Binary::Matches
             && let Some(Value::Text(pattern)) = self.constant(right)
         {
-            let regex = regex(pattern).map_err(|message| Fault::bad(at, message))?;
-            return self.add(Node::Matches(left, regex), typed, at);
+            let pattern = Pattern::new(pattern).map_err(|message| Fault::bad(at, message))?;
+            return self.add(Node::Matches(left, pattern), typed, at);
         }
         let sides = [
             (left, right, Some(operator)),
@@ -581,12 +581,6 @@ impl<'s> Build<'s> {
         }
         self.add(Node::Method(of, name, arguments), type_of(gives), at)
     }
-}
-
-/// The regular expression of a pattern, if it is one and not too large.
-pub(super) fn regex(pattern: &str) -> Result<regex_lite::Regex, String> {
-    let built = RegexBuilder::new(pattern).size_limit(MAX_REGEX).build();
-    built.map_err(|error| ["this regular expression is refused: ", &error.to_string()].concat())
 }
 
 fn constant_type(value: &Value) -> Type {

@@ -43,9 +43,18 @@ fn int_with_float(int: i64, float: f64) -> Option<Ordering> {
     decimal::cmp(&int.to_string(), &text::of_number(&float)?)
 }
 
+/// How many steps comparing two values takes, but for those within them.
+pub(super) fn cost(left: &Value, right: &Value) -> usize {
+    let size = |value: &Value| match value {
+        Value::Text(text) | Value::Decimal(text) => text.len() / 16,
+        _ => 0,
+    };
+    size(left).min(size(right))
+}
+
 /// Whether values are equal. Those of different kinds never are, but for the kinds of number.
 pub(super) fn equal(left: &Value, right: &Value, limits: &mut Limits) -> Result<bool, Fault> {
-    limits.step(1)?;
+    limits.step(1 + cost(left, right))?;
     Ok(match (left, right) {
         (Value::Nil, Value::Nil) => true,
         (Value::Bool(left), Value::Bool(right)) => left == right,
@@ -66,6 +75,7 @@ pub(super) fn equal(left: &Value, right: &Value, limits: &mut Limits) -> Result<
                 return Ok(false);
             }
             for ((key, left), (other, right)) in left.pairs.iter().zip(&right.pairs) {
+                limits.step(cost(key, other))?;
                 if keys(key, other).is_ne() || !equal(left, right, limits)? {
                     return Ok(false);
                 }

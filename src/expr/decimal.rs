@@ -117,6 +117,9 @@ impl<'a> Decimal<'a> {
         else {
             return None;
         };
+        if usize::try_from(-lowest).ok()? > MAX_DIGITS {
+            return None;
+        }
         if digits.is_empty() {
             return Some((false, Vec::new()));
         }

@@ -203,12 +203,9 @@ impl<'a> Evaluator<'a> {
             Node::Let(..) | Node::Sequence(_) => return self.statements(node),
             Node::Member { .. } | Node::Slice(..) => return self.part(node),
             Node::Array(_) | Node::Map(_) | Node::Environment => return self.literal(node),
-            Node::Matches(of, regex) => match self.value(*of)? {
+            Node::Matches(of, pattern) => match self.value(*of)? {
                 Value::Nil => Value::Bool(false),
-                Value::Text(text) => {
-                    self.limits.step(text.len())?;
-                    Value::Bool(regex.is_match(&text))
-                }
+                Value::Text(text) => Value::Bool(pattern.matches(&text, self.limits)?),
                 found => return Err(operate::unfit("matches", &found).into()),
             },
             Node::Negate(of) => {
@@ -258,7 +255,12 @@ impl<'a> Evaluator<'a> {
         if let Some(Root::Row(cells)) = self.environment.roots.get(slot.root) {
             let cell = cells.get(slot.column).copied().unwrap_or(Cell::Unsent);
             if let Cell::Plain(text) | Cell::Doubled(text) = cell {
-                self.limits.scan(text.len())?;
+                let times = match constant {
+                    Value::Array(array) => array.items.len(),
+                    _ => 1,
+                };
+                self.limits
+                    .step((text.len() / 16 + 1).saturating_mul(times))?;
             }
             return test::holds(slot.kind, cell, operator, constant)
                 .ok_or_else(|| Fault::failed("this cell cannot be compared so").into());
@@ -365,7 +367,15 @@ impl<'a> Evaluator<'a> {
             return Ok(Value::Bool(is_whole && within));
         }
         let right = self.value(right)?;
+        if operator == Binary::In {
+            self.lookup(&needle)?;
+        }
         Ok(operate::binary(operator, &needle, &right, self.limits)?)
+    }
+
+    /// Counts what finding a key takes: a map is divided in two again and again.
+    fn lookup(&mut self, key: &Value) -> Result<(), Fault> {
+        self.limits.step(key.as_text().map_or(0, |text| text.len()))
     }
 
     fn pointer(&self, node: &Node) -> Value {
@@ -414,6 +424,7 @@ impl<'a> Evaluator<'a> {
                     return Err(Stop::Nil);
                 }
                 let key = self.value(*key)?;
+                self.lookup(&key)?;
                 Ok(operate::member(&of, &key)?)
             }
             Node::Slice(of, from, to) => {

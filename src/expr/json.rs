@@ -143,6 +143,8 @@ impl Reader<'_, '_> {
         if has_zero
             || !digits.starts_with(|letter: char| letter.is_ascii_digit())
             || text.ends_with('.')
+            || text.contains(".e")
+            || text.contains(".E")
         {
             return None;
         }

@@ -14,7 +14,7 @@ pub(super) fn call(of: &Value, name: &str, arguments: &[Value], limits: &mut Lim
         Value::Duration(nanos) => duration(*nanos, name, limits),
         Value::Time(time) => match (name, argument) {
             ("Format", Value::Text(layout)) => {
-                limits.scan(layout.len() * 16)?;
+                limits.step(layout.len())?;
                 limits.text(&time.format(layout))
             }
             ("Add", Value::Duration(nanos)) => number::later(*time, *nanos),

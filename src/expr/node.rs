@@ -2,9 +2,8 @@
 
 use std::rc::Rc;
 
-use regex_lite::Regex;
-
 use super::function::Function;
+use super::pattern::Pattern;
 use super::value::Value;
 use crate::row::Kind;
 
@@ -106,7 +105,7 @@ pub(super) enum Node {
     Item,
     Let(usize, Id, Id),
     Map(Vec<(Id, Id)>),
-    Matches(Id, Regex),
+    Matches(Id, Pattern),
     Member {
         of: Id,
         key: Id,

@@ -3,17 +3,20 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::check;
 use super::compare;
 use super::decimal::Decimal;
 use super::fault::Fault;
 use super::node::Binary;
 use super::number;
+use super::pattern::Pattern;
 use super::sort::find;
 use super::text;
 use super::value::{Limits, Value};
 
 type Made = Result<Value, Fault>;
+
+/// How many steps compiling a regular expression takes, beside those for its length.
+const COMPILING: usize = 4096;
 
 /// That something cannot be done with a value of this type.
 pub(super) fn unfit(what: &str, found: &Value) -> Fault {
@@ -32,6 +35,7 @@ fn unfit_pair(operator: Binary, left: &Value, right: &Value) -> Fault {
 }
 
 pub(super) fn binary(operator: Binary, left: &Value, right: &Value, limits: &mut Limits) -> Made {
+    limits.step(compare::cost(left, right))?;
     let ordered = |wanted: fn(Ordering) -> bool| {
         if is_comparable(left) && is_comparable(right) {
             let order = compare::order(left, right);
@@ -116,8 +120,10 @@ fn strings(operator: Binary, left: &Value, right: &Value, limits: &mut Limits) -
         Binary::StartsWith => text.starts_with(part),
         _ => {
             // A pattern that is only known now is compiled now, which costs far more than its length.
-            limits.step(part.len() * 64 + text.len())?;
-            check::regex(part).map_err(Fault::failed)?.is_match(text)
+            limits.step(part.len().saturating_mul(64).saturating_add(COMPILING))?;
+            Pattern::new(part)
+                .map_err(Fault::failed)?
+                .matches(text, limits)?
         }
     }))
 }

@@ -178,13 +178,13 @@ fn collect(
         Function::SortBy => {
             let keys: Vec<Value> = keyed.iter().map(|(key, _)| key.clone()).collect();
             check_sortable(&keys)?;
-            evaluator.limits.step(keys.len() * 16)?;
             let is_reversed = is_descending(order)?;
             let key = |index: usize| keys.get(index).unwrap_or(&Value::Nil);
-            let order = sorted(keys.len(), &mut |left, right| {
-                let order = compare::total(key(left), key(right));
+            let compare = |left: &Value, right: &Value| {
+                let order = compare::total(left, right);
                 if is_reversed { order.reverse() } else { order }
-            });
+            };
+            let order = sorted(keys.len(), &key, &compare, evaluator.limits)?;
             let item = |index| items.get(index).cloned();
             order.into_iter().filter_map(item).collect()
         }
@@ -196,11 +196,8 @@ fn collect(
 
 fn group(evaluator: &mut Evaluator<'_>, keyed: &[(Value, Value)]) -> Made {
     check_keys(keyed.iter().map(|(key, _)| key))?;
-    evaluator.limits.step(keyed.len() * 16)?;
     let key = |index: usize| keyed.get(index).map_or(&Value::Nil, |(key, _)| key);
-    let order = sorted(keyed.len(), &mut |left, right| {
-        compare::keys(key(left), key(right))
-    });
+    let order = sorted(keyed.len(), &key, &compare::keys, evaluator.limits)?;
     let mut groups: Vec<(&Value, Vec<Value>)> = Vec::new();
     for (key, item) in order.into_iter().filter_map(|index| keyed.get(index)) {
         match groups.last_mut() {

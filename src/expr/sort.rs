@@ -2,12 +2,19 @@
 
 use std::cmp::Ordering;
 
-/// The indices below a length, in order: a merge sort, which keeps equals as they stand, and which a comparison
+use super::compare::cost;
+use super::fault::Fault;
+use super::value::{Limits, Value};
+
+/// The indices of values in their order: a merge sort, which keeps equals as they stand, and which a comparison
 /// that contradicts itself cannot stop.
-pub(super) fn sorted(
+pub(super) fn sorted<'v>(
     length: usize,
-    compare: &mut dyn FnMut(usize, usize) -> Ordering,
-) -> Vec<usize> {
+    value: &dyn Fn(usize) -> &'v Value,
+    compare: &dyn Fn(&Value, &Value) -> Ordering,
+    limits: &mut Limits,
+) -> Result<Vec<usize>, Fault> {
+    limits.take(length * size_of::<usize>())?;
     let mut from: Vec<usize> = (0..length).collect();
     let mut width = 1;
     while width < length {
@@ -17,7 +24,9 @@ pub(super) fn sorted(
             while let (Some((first, lefts)), Some((second, rights))) =
                 (left.split_first(), right.split_first())
             {
-                if compare(*first, *second).is_le() {
+                let (one, other) = (value(*first), value(*second));
+                limits.step(1 + cost(one, other))?;
+                if compare(one, other).is_le() {
                     merged.push(*first);
                     left = lefts;
                 } else {
@@ -31,7 +40,7 @@ pub(super) fn sorted(
         from = merged;
         width *= 2;
     }
-    from
+    Ok(from)
 }
 
 /// Where a text holds another.

@@ -145,6 +145,7 @@ pub(super) fn json(
             for (index, item) in array.items.iter().enumerate() {
                 out.push_str(if index > 0 { "," } else { "[" });
                 line(inner, out);
+                limits.take(2 * inner.unwrap_or_default())?;
                 json(item, inner, out, limits)?;
             }
             close(array.items.is_empty(), "[]", indent, out);
@@ -154,6 +155,7 @@ pub(super) fn json(
             for (index, (key, item)) in map.pairs.iter().enumerate() {
                 out.push_str(if index > 0 { "," } else { "{" });
                 line(inner, out);
+                limits.take(2 * inner.unwrap_or_default())?;
                 let Value::Text(key) = key else {
                     return Err(Fault::failed(
                         "JSON's keys are strings, and one here is not",

@@ -135,7 +135,7 @@ impl Time {
     /// What its clock shows; nothing for an infinity.
     pub(super) fn civil(self) -> Option<Civil> {
         let local = self.seconds.checked_add(i64::from(self.offset))?;
-        if self.seconds == i64::MIN {
+        if matches!(self.seconds, i64::MIN | i64::MAX) {
             return None;
         }
         let (year, month, day) = date_of(local.div_euclid(DAY));

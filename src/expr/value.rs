@@ -193,7 +193,7 @@ impl Limits {
         self.step(pairs.len())?;
         let depth = deeper(&mut pairs.iter().flat_map(|(key, value)| [key, value]))?;
         let key = |index: usize| pairs.get(index).map_or(&Value::Nil, |(key, _)| key);
-        let order = sorted(pairs.len(), &mut |left, right| keys(key(left), key(right)));
+        let order = sorted(pairs.len(), &key, &keys, self)?;
         let mut kept: Vec<(Value, Value)> = Vec::with_capacity(pairs.len());
         for (key, value) in order.into_iter().filter_map(|index| pairs.get(index)) {
             match kept.last_mut() {

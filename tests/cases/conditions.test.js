@@ -99,7 +99,7 @@ test('C147: sources that are deep, long, or would run forever come to an end', (
     assert.throws(() => filter.evaluate({}), refusal('expression_failed', /too (many|much)/))
   }
   const backtracks = compile('payload.status matches "^(a+)+$"', columns)
-  assert.equal(backtracks.matches({ status: `${'a'.repeat(50_000)}b` }), false)
+  assert.equal(backtracks.matches({ status: `${'a'.repeat(10_000)}b` }), false)
 })
 
 test('C148: what fails for one row does not end the next', () => {
