@@ -33,8 +33,12 @@ class CompiledFilter {
    * @param {Columns} columns
    */
   constructor(source, columns) {
+    const types = Object.values(columns)
+    if (typeof source !== 'string' || types.some((type) => typeof type !== 'string')) {
+      throw new MillstreamError('bad_options', 'expected a source, and a type for each column')
+    }
     this.#source = source
-    this.#columns = [Object.keys(columns), Object.values(columns)]
+    this.#columns = [Object.keys(columns), types]
     this.#expression = this.#make()
   }
 

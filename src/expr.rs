@@ -9,7 +9,7 @@
 //! The language is that of [expr-lang](https://expr-lang.org/docs/language-definition). What a name stands for
 //! is the [`Schema`]'s to say, and what it holds the [`Environment`]'s: rows as cells, which most comparisons
 //! read as they stand, and values. The time is an argument. Every bound has a name: [`MAX_SOURCE`],
-//! [`MAX_NESTING`], [`MAX_NODES`], [`MAX_DEPTH`], [`MAX_VALUE_DEPTH`] and the [`Limits`] of an evaluation.
+//! [`MAX_NESTING`], [`MAX_NODES`], [`MAX_DEPTH`], [`MAX_PATTERNS`], [`MAX_VALUE_DEPTH`] and the [`Limits`] of an evaluation.
 #![expect(
     clippy::wildcard_enum_match_arm,
     reason = "an operation names the kinds of value that it takes, and refuses all others alike"
@@ -42,7 +42,7 @@ mod text;
 mod time;
 mod value;
 
-pub use check::{MAX_DEPTH, MAX_NODES};
+pub use check::{MAX_DEPTH, MAX_NODES, MAX_PATTERNS};
 pub use eval::{Environment, Root};
 pub use fault::{Fault, Position};
 pub use index::Index;
@@ -76,7 +76,7 @@ impl Program {
             return Err(Fault::bad(MAX_SOURCE, "this expression is too long"));
         }
         let (build, whole) = Parser::parse(source, schema)?;
-        let canonical = canonical::write(&build, whole);
+        let canonical = canonical::write(&build, whole).unwrap_or_else(|| source.to_owned());
         Ok(Self {
             schema: schema.clone(),
             nodes: build.nodes,

@@ -1,26 +1,31 @@
 //! One text for all sources that mean the same but for how they are written.
 
-use super::check::Build;
+use super::check::{Build, MAX_NODES};
 use super::node::{Id, Node, Slot};
 use super::text;
 use super::value::Value;
 
-pub(super) fn write(build: &Build<'_>, whole: Id) -> String {
-    let mut out = String::new();
-    Writer {
+/// How many nodes are written, of which those that stand in two places are written twice.
+const MAX_WRITTEN: usize = 4 * MAX_NODES;
+
+/// The text, or nothing where it would be too long.
+pub(super) fn write(build: &Build<'_>, whole: Id) -> Option<String> {
+    let mut writer = Writer {
         build,
-        out: &mut out,
-    }
-    .node(whole);
-    out
+        out: String::new(),
+        n_written: 0,
+    };
+    writer.node(whole);
+    (writer.n_written <= MAX_WRITTEN).then_some(writer.out)
 }
 
-struct Writer<'b, 'o> {
+struct Writer<'b> {
     build: &'b Build<'b>,
-    out: &'o mut String,
+    out: String,
+    n_written: usize,
 }
 
-impl Writer<'_, '_> {
+impl Writer<'_> {
     /// Writes a node as a list that begins with what it does.
     fn list(&mut self, head: &str, all: &[Id]) {
         self.out.push('(');
@@ -36,6 +41,10 @@ impl Writer<'_, '_> {
         let Some(node) = self.build.nodes.get(id) else {
             return;
         };
+        self.n_written += 1;
+        if self.n_written > MAX_WRITTEN {
+            return;
+        }
         let mut children = Vec::new();
         node.children(&mut |child| children.push(child));
         match node {
@@ -60,7 +69,7 @@ impl Writer<'_, '_> {
                 self.out.push_str("(matches ");
                 self.node(*of);
                 self.out.push(' ');
-                text::string(pattern.as_str(), self.out);
+                text::string(pattern.as_str(), &mut self.out);
                 self.out.push(')');
             }
             Node::And(_) => self.list("and", &children),
@@ -101,7 +110,7 @@ impl Writer<'_, '_> {
 
     fn root(&mut self, root: usize) {
         let roots = &self.build.schema.roots;
-        text::string(roots.get(root).map_or("", |(name, _)| name), self.out);
+        text::string(roots.get(root).map_or("", |(name, _)| name), &mut self.out);
     }
 
     fn slot(&mut self, slot: Slot) {
@@ -109,12 +118,12 @@ impl Writer<'_, '_> {
         self.out.push_str(if slot.is_optional { "?." } else { "." });
         let relation = self.build.schema.relation(slot.root);
         let column = relation.and_then(|relation| relation.columns.get(slot.column));
-        text::string(column.map_or("", |column| &column.name), self.out);
+        text::string(column.map_or("", |column| &column.name), &mut self.out);
     }
 
     fn constant(&mut self, value: &Value) {
         match value {
-            Value::Text(text) => text::string(text, self.out),
+            Value::Text(text) => text::string(text, &mut self.out),
             Value::Array(array) => {
                 self.out.push('[');
                 for item in &array.items {
@@ -129,7 +138,7 @@ impl Writer<'_, '_> {
             _ => {
                 let mut limits = super::Limits::default();
                 // A scalar is printed within any limits.
-                if text::print(value, self.out, &mut limits).is_err() {
+                if text::print(value, &mut self.out, &mut limits).is_err() {
                     self.out.push('?');
                 }
             }

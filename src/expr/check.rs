@@ -19,6 +19,9 @@ use types::constant_type;
 pub const MAX_NODES: usize = 10_000;
 /// How deep its nodes may stand within each other: a long sum is as deep as it is long.
 pub const MAX_DEPTH: u16 = 128;
+/// How many regular expressions an expression may have ready, since each may be large.
+pub const MAX_PATTERNS: usize = 32;
+
 type Checked<T> = Result<T, Fault>;
 
 /// Nodes being made.
@@ -36,6 +39,7 @@ pub(super) struct Build<'s> {
     pub(super) n_variables: usize,
     /// For each predicate around: what its items are, and whether it has an accumulator.
     scopes: Vec<(Type, bool)>,
+    n_patterns: usize,
 }
 
 impl<'s> Build<'s> {
@@ -50,6 +54,7 @@ impl<'s> Build<'s> {
             variables: Vec::new(),
             n_variables: 0,
             scopes: Vec::new(),
+            n_patterns: 0,
         }
     }
 

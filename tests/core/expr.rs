@@ -677,6 +677,45 @@ fn what_shares_its_parts_is_counted_for_each() {
 }
 
 #[test]
+fn what_stands_in_two_places_is_no_trouble() {
+    let elvis = [
+        "(".repeat(60),
+        "payload.paid".into(),
+        " ?: false)".repeat(60),
+    ]
+    .concat();
+    // As in the reference, what holds is evaluated once to be asked and once to be given.
+    check_bounded(&elvis, "too many steps");
+    let failing = [
+        "(".repeat(60),
+        "!payload.paid".into(),
+        " ?: false)".repeat(60),
+    ]
+    .concat();
+    assert_eq!(try_out(&failing), None);
+    let within = [
+        "1 < int(string(1 < ".repeat(28),
+        "2".into(),
+        " < 3)) < 3".repeat(28),
+    ]
+    .concat();
+    check_bounded(&within, "");
+}
+
+#[test]
+fn names_and_patterns_are_bounded_too() {
+    check_bounded(
+        &["payload.", &"x".repeat(60_000)].concat(),
+        "there is no column",
+    );
+    let pattern = "payload.status matches \"(a?){200}\" || ";
+    check_bounded(
+        &[&pattern.repeat(40), "true == false"].concat(),
+        "too many regular",
+    );
+}
+
+#[test]
 fn what_is_as_deep_as_may_be_is_evaluated() {
     let sum = ["1", &" + 1".repeat(120)].concat();
     assert_eq!(try_out(&sum), None);

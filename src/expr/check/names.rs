@@ -9,6 +9,9 @@ use crate::expr::node::{Id, Node, Slot};
 use crate::expr::schema::{Base, Shape, Type};
 use crate::expr::value::Value;
 
+/// How long a name may be for another to be looked for that is like it.
+const MAX_LIKENESS: usize = 64;
+
 /// What is unknown, and the known name that is most like it.
 pub(in crate::expr) fn unknown<'n>(
     what: &str,
@@ -16,12 +19,16 @@ pub(in crate::expr) fn unknown<'n>(
     known: impl Iterator<Item = &'n str>,
     at: Position,
 ) -> Fault {
-    let alike =
-        |known: &str| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase());
-    let nearest = known
-        .min_by_key(|known| alike(known))
-        .filter(|known| alike(known) <= 3);
-    let hint = nearest.map_or_else(String::new, |near| [": did you mean ", near, "?"].concat());
+    let lower = name.to_lowercase();
+    let alike = |known: &str| strsim::damerau_levenshtein(&known.to_lowercase(), &lower);
+    let near = known
+        .filter(|known| known.len().max(name.len()) <= MAX_LIKENESS)
+        .map(|known| (alike(known), known))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, _)| *distance <= 3);
+    let hint = near.map_or_else(String::new, |(_, near)| {
+        [": did you mean ", near, "?"].concat()
+    });
     Fault::bad(at, ["there is no ", what, " ", name, &hint].concat())
 }
 

@@ -1,7 +1,7 @@
 //! Operators: what they may stand between, and what of them is made ready before evaluation.
 
 use super::types::operation;
-use super::{Build, Checked};
+use super::{Build, Checked, MAX_PATTERNS};
 use crate::expr::fault::{Fault, Position};
 use crate::expr::node::{Binary, Id, Node};
 use crate::expr::pattern::Pattern;
@@ -125,7 +125,14 @@ impl Build<'_> {
         if operator == Binary::Matches
             && let Some(Value::Text(pattern)) = self.constant(right)
         {
+            if self.n_patterns == MAX_PATTERNS {
+                return Err(Fault::bad(
+                    at,
+                    "there are too many regular expressions here",
+                ));
+            }
             let pattern = Pattern::new(pattern).map_err(|message| Fault::bad(at, message))?;
+            self.n_patterns += 1;
             return self.add(Node::Matches(left, pattern), typed, at);
         }
         let sides = [
