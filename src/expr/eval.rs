@@ -155,7 +155,10 @@ impl<'a> Evaluator<'a> {
 
     pub(super) fn whole(&mut self) -> Result<Value, Fault> {
         match self.value(self.program.whole) {
-            Ok(value) => Ok(value),
+            Ok(value) => {
+                go_through(&value, self.limits)?;
+                Ok(value)
+            }
             Err(Stop::Nil) => Ok(Value::Nil),
             Err(Stop::Fault(fault)) => Err(fault),
         }
@@ -374,5 +377,25 @@ impl<'a> Evaluator<'a> {
                 Ok(self.limits.map(&pairs)?)
             }
         }
+    }
+}
+
+/// Counts all that is within a value. Values share their parts, so that one of few may be one of billions to
+/// whoever writes it out.
+fn go_through(value: &Value, limits: &mut Limits) -> Result<(), Fault> {
+    match value {
+        Value::Array(array) => {
+            limits.step(array.items.len())?;
+            array
+                .items
+                .iter()
+                .try_for_each(|item| go_through(item, limits))
+        }
+        Value::Map(map) => {
+            limits.step(map.pairs.len())?;
+            let mut values = map.pairs.iter().map(|(_, value)| value);
+            values.try_for_each(|value| go_through(value, limits))
+        }
+        _ => Ok(()),
     }
 }

@@ -610,6 +610,8 @@ fn no_evaluation_takes_more_than_its_steps_and_memory() {
     ] {
         check_bounded(source, "");
     }
+    check_bounded("reduce(1..40, [#acc, #acc], 1)", "too many steps");
+    check_bounded("reduce(1..40, ({a: #acc, b: #acc}), 1)", "too many steps");
     check_bounded("reduce(1..1000, [#acc], 0)", "too deep");
     check_bounded("reduce(1..1000, ({a: #acc}), 0)", "too deep");
     check_bounded(
