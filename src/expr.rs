@@ -17,6 +17,7 @@
 
 mod call;
 mod canonical;
+mod case;
 mod cell;
 mod check;
 mod compare;

@@ -705,6 +705,14 @@ fn what_stands_in_two_places_is_no_trouble() {
 }
 
 #[test]
+fn letters_have_one_other_case_each() {
+    check("upper(\"aé ß ω я ǆ ÿ\") == \"AÉ ß Ω Я Ǆ Ÿ\"", true);
+    check("lower(\"AÉ ẞ ΣΑΣ Я Ǆ İ K\") == \"aé ß σας я ǆ i k\"", false);
+    check("lower(\"AÉ ẞ ΣΑΣ Я Ǆ İ\") == \"aé ß σασ я ǆ i\"", true);
+    check("lower(upper(\"đěșț ґї ქ\")) == \"đěșț ґї ქ\"", true);
+}
+
+#[test]
 fn names_and_patterns_are_bounded_too() {
     check_bounded(
         &["payload.", &"x".repeat(60_000)].concat(),

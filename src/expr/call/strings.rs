@@ -1,6 +1,7 @@
 //! The functions on strings.
 
 use super::{Arguments, Made};
+use crate::expr::case::{lower, upper};
 use crate::expr::fault::Fault;
 use crate::expr::function::Function;
 use crate::expr::sort::find;
@@ -34,8 +35,8 @@ pub(super) fn string(function: Function, arguments: &Arguments<'_>, limits: &mut
     }
     let part = |default| arguments.text_or(1, default);
     let made = match function {
-        Function::Lower => text.to_lowercase().into(),
-        Function::Upper => text.to_uppercase().into(),
+        Function::Lower => lower(text).into(),
+        Function::Upper => upper(text).into(),
         Function::Trim if arguments.0.len() > 1 => {
             let letters = part("")?;
             limits.step((text.len() / 16).saturating_mul(letters.len()))?;

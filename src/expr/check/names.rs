@@ -19,8 +19,8 @@ pub(in crate::expr) fn unknown<'n>(
     known: impl Iterator<Item = &'n str>,
     at: Position,
 ) -> Fault {
-    let lower = name.to_lowercase();
-    let alike = |known: &str| strsim::damerau_levenshtein(&known.to_lowercase(), &lower);
+    let lower = name.to_ascii_lowercase();
+    let alike = |known: &str| strsim::damerau_levenshtein(&known.to_ascii_lowercase(), &lower);
     let near = known
         .filter(|known| known.len().max(name.len()) <= MAX_LIKENESS)
         .map(|known| (alike(known), known))
