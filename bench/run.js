@@ -4,12 +4,13 @@ import { writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { capture } from './capture.js'
 import { engine } from './engine.js'
+import { expr } from './expr.js'
 import { latency } from './latency.js'
 import { size } from './size.js'
 import { sockets } from './sockets.js'
 import { streams } from './streams.js'
 
-const suites = { capture, engine, latency, streams, sockets, size }
+const suites = { capture, engine, expr, latency, streams, sockets, size }
 const chosen = process.argv.slice(2)
 const lines = [
   '# Benchmarks',

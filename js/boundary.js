@@ -65,6 +65,9 @@ const decoder = new TextDecoder()
  */
 const open = new Set()
 
+/** How often the module has begun anew. What was made in it before that is gone. */
+export let generation = 0
+
 /**
  * @typedef {object} Recovery
  * @property {(seq: number) => void} stopped the engine stopped at the commit that ends with this entry, or
@@ -176,6 +179,7 @@ export class Boundary {
   #recover() {
     const seq = new DataView(this.#memory.buffer).getBigUint64(this.#inFlight, true)
     reset()
+    generation += 1
     this.#recovery.stopped(Number(seq))
     for (const boundary of open) boundary.#begin()
     for (const boundary of open) boundary.#recovery.begun()

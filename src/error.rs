@@ -7,6 +7,8 @@ use crate::encode::json::Object;
 /// What went wrong, for a program: a stable word, part of the public interface.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Code {
+    /// An expression that is not one, or cannot be evaluated on what its schema declares.
+    BadExpression,
     /// A heartbeat that is no duration, or out of range.
     BadHeartbeat,
     /// A lifetime that is no duration, or out of range.
@@ -29,6 +31,8 @@ pub enum Code {
     DuplicateName,
     /// No entity of that name.
     EntityNotFound,
+    /// An expression that has no value for what it was evaluated on.
+    ExpressionFailed,
     /// The caller may not read the entity.
     Forbidden,
     /// The log's bytes are not what a log holds.
@@ -77,6 +81,7 @@ impl Code {
     /// The word itself.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::BadExpression => "bad_expression",
             Self::BadHeartbeat => "bad_heartbeat",
             Self::BadLifetime => "bad_lifetime",
             Self::BadOps => "bad_ops",
@@ -88,6 +93,7 @@ impl Code {
             Self::Closed => "closed",
             Self::DuplicateName => "duplicate_name",
             Self::EntityNotFound => "entity_not_found",
+            Self::ExpressionFailed => "expression_failed",
             Self::Forbidden => "forbidden",
             Self::LogCorrupt => "log_corrupt",
             Self::LogUnreadable => "log_unreadable",
@@ -115,7 +121,8 @@ impl Code {
     /// The HTTP status that says the same.
     pub const fn status(self) -> u16 {
         match self {
-            Self::BadHeartbeat
+            Self::BadExpression
+            | Self::BadHeartbeat
             | Self::BadLifetime
             | Self::BadOps
             | Self::BadOptions
@@ -141,7 +148,7 @@ impl Code {
             | Self::SubscriptionNotFound => 404,
             Self::MethodNotAllowed => 405,
             Self::OtherLog | Self::Trimmed => 410,
-            Self::LogCorrupt | Self::Poison => 500,
+            Self::ExpressionFailed | Self::LogCorrupt | Self::Poison => 500,
             Self::Closed | Self::LogUnreadable | Self::Unfinished => 503,
         }
     }

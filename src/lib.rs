@@ -29,6 +29,7 @@ pub mod dispatch;
 pub mod encode;
 pub mod engine;
 pub mod error;
+pub mod expr;
 #[cfg(feature = "fault")]
 mod fault;
 pub mod feed;

@@ -53,14 +53,18 @@ pub enum Scalar {
     Bool,
     /// Bytes, as `\x` and hex digits.
     Bytes,
+    /// An exact decimal number, of which readers get the database's text.
+    Decimal,
     /// A binary floating-point number.
     Float,
     /// An integer of at most 64 bits.
     Int,
     /// A JSON document.
     Json,
-    /// Everything else, numerics and dates among it: the database's text is the value.
+    /// Everything else: the database's text is the value.
     Text,
+    /// A date or a point in time, of which readers get the database's text.
+    Time,
 }
 
 impl Kind {
@@ -82,6 +86,8 @@ impl Scalar {
             "real" | "double precision" => Self::Float,
             "smallint" | "integer" | "bigint" | "oid" => Self::Int,
             "json" | "jsonb" => Self::Json,
+            "numeric" => Self::Decimal,
+            "date" | "timestamp without time zone" | "timestamp with time zone" => Self::Time,
             _ => Self::Text,
         }
     }

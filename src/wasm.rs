@@ -4,10 +4,15 @@
 //! the records then stand at `out_ptr` until the next call. Memory may grow in any call, so a view of it is
 //! made anew after each.
 
+use std::rc::Rc;
+
+use js_sys::{Array, Object};
 use wasm_bindgen::prelude::*;
 
 use crate::engine::{Engine, Options};
+use crate::expr::{Environment, Fault, Limits, Program, Root, Schema, Value, json};
 use crate::record::{Input, Out};
+use crate::row::{Column, Kind, Relation};
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("wasm/types.d.ts");
@@ -91,4 +96,117 @@ impl Boundary {
 )]
 fn whole_ms(now: f64) -> u64 {
     now as u64
+}
+
+/// A compiled expression on the entries of a relation.
+#[wasm_bindgen(js_name = Expression)]
+#[derive(Debug)]
+pub struct Expression {
+    program: Program,
+}
+
+#[wasm_bindgen(js_class = Expression)]
+impl Expression {
+    /// Compiles a source for a relation of these columns. A refusal is thrown as its code, message and position.
+    #[wasm_bindgen(constructor)]
+    pub fn new(source: &str, names: Vec<String>, types: Vec<String>) -> Result<Self, JsValue> {
+        let column = |(name, kind): (String, String)| Column {
+            name,
+            kind: Kind::of_postgres(&kind),
+            unsent: false,
+        };
+        let relation = Rc::new(Relation {
+            id: 0,
+            table: 0,
+            namespace: String::new(),
+            name: String::new(),
+            key_columns: Vec::new(),
+            columns: names.into_iter().zip(types).map(column).collect(),
+            dropped: false,
+        });
+        let program = Program::compile(source, &Schema::of_entries(&relation));
+        let program = program.map_err(|fault| refusal(&fault))?;
+        Ok(Self { program })
+    }
+
+    /// Its value on an entry, given as the JSON of `{ new, old, op, operation, claims }`.
+    pub fn evaluate(&self, entry: &str, now: f64) -> Result<JsValue, JsValue> {
+        self.value(entry, now)
+            .map(|value| js_value(&value))
+            .map_err(|fault| refusal(&fault))
+    }
+
+    /// Whether it holds on an entry.
+    pub fn holds(&self, entry: &str, now: f64) -> Result<bool, JsValue> {
+        self.value(entry, now)
+            .map(|value| value.is_truthy())
+            .map_err(|fault| refusal(&fault))
+    }
+
+    /// The same text for all sources that mean the same.
+    pub fn canonical(&self) -> String {
+        self.program.canonical().to_owned()
+    }
+
+    fn value(&self, entry: &str, now: f64) -> Result<Value, Fault> {
+        let limits = &mut Limits::default();
+        let entry = json::parse(entry, true, limits)?;
+        let field = |name| match &entry {
+            Some(Value::Map(map)) => map.find(name).unwrap_or(&Value::Nil),
+            _ => &Value::Nil,
+        };
+        let root = |name| Root::Value(field(name));
+        let roots = Root::of_entry(
+            root("new"),
+            root("old"),
+            root("op"),
+            root("operation"),
+            field("claims"),
+        );
+        let environment = Environment {
+            roots: &roots,
+            now_ms: whole_ms(now),
+        };
+        self.program.evaluate(&environment, limits)
+    }
+}
+
+fn refusal(fault: &Fault) -> JsValue {
+    let position = u32::try_from(fault.position()).unwrap_or(u32::MAX);
+    let parts: [JsValue; 3] = [
+        fault.code().as_str().into(),
+        fault.message().into(),
+        position.into(),
+    ];
+    parts.into_iter().collect::<Array>().into()
+}
+
+/// A value as JavaScript has it: integers as callbacks get them, decimals and dates as text.
+fn js_value(value: &Value) -> JsValue {
+    /// The greatest integer up to which every one is a number.
+    const MAX_SAFE: u64 = (1 << 53) - 1;
+    match value {
+        Value::Nil => JsValue::NULL,
+        Value::Bool(truth) => (*truth).into(),
+        Value::Int(number) | Value::Duration(number) if number.unsigned_abs() > MAX_SAFE => {
+            (*number).into()
+        }
+        #[expect(clippy::cast_precision_loss, reason = "every safe integer is a float")]
+        Value::Int(number) | Value::Duration(number) => (*number as f64).into(),
+        Value::Float(number) => (*number).into(),
+        Value::Decimal(text) | Value::Text(text) => text.as_ref().into(),
+        Value::Time(time) => time.format("2006-01-02T15:04:05.999999999Z07:00").into(),
+        Value::Array(array) => array.items.iter().map(js_value).collect::<Array>().into(),
+        Value::Map(map) => {
+            let pair = |(key, value): &(Value, Value)| -> JsValue {
+                [js_value(key), js_value(value)]
+                    .into_iter()
+                    .collect::<Array>()
+                    .into()
+            };
+            let pairs: Array = map.pairs.iter().map(pair).collect();
+            // Each becomes a property of the object's own, whatever its name.
+            Object::from_entries(&pairs).map_or(JsValue::NULL, Into::into)
+        }
+    }
 }

@@ -3,6 +3,7 @@
 /** What went wrong, as a stable word. */
 export type ErrorCode =
   | 'already_open'
+  | 'bad_expression'
   | 'bad_options'
   | 'bad_schema'
   | 'bad_selector'
@@ -10,6 +11,7 @@ export type ErrorCode =
   | 'closed'
   | 'database_closed'
   | 'engine_failed'
+  | 'expression_failed'
   | 'gap'
   | 'log_corrupt'
   | 'log_unreadable'

@@ -99,7 +99,7 @@ impl<'o> Values<'o> {
                 Some(Fit::Inexact) | None => None,
             },
             Scalar::Json => return document::write(text, place, steps, output),
-            Scalar::Text => None,
+            Scalar::Decimal | Scalar::Text | Scalar::Time => None,
         };
         match exact {
             Some(exact) => json::raw(exact, output.json),

@@ -4,6 +4,8 @@ mod client;
 mod decode_log;
 mod encode;
 mod engine;
+mod expr;
+mod expr_vectors;
 mod feed;
 mod host;
 mod random;

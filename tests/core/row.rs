@@ -188,8 +188,8 @@ fn types_are_read_by_their_names() {
         ("oid", Scalar::Int),
         ("json", Scalar::Json),
         ("jsonb", Scalar::Json),
-        ("numeric", Scalar::Text),
-        ("timestamp with time zone", Scalar::Text),
+        ("numeric", Scalar::Decimal),
+        ("timestamp with time zone", Scalar::Time),
         ("character varying", Scalar::Text),
     ];
     for (name, scalar) in scalars {

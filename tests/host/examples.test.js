@@ -126,6 +126,11 @@ describe('what the documentation shows', () => {
     assert.equal(stdout.match(/txId/g)?.length, 2)
   })
 
+  test('examples/filter.js prints the rows that its filter holds for', async () => {
+    const { stdout } = await run(process.execPath, ['examples/filter.js'], { cwd: root })
+    assert.deepEqual(stdout.match(/id: \d/g), ['id: 2', 'id: 4'])
+  })
+
   test('examples/stream.js prints what it is told: a create, a delete, and the end', async () => {
     const { stdout } = await run(process.execPath, ['examples/stream.js'], { cwd: root })
     const kinds = stdout.match(/(?<=^event: ).*/gm)
