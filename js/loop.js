@@ -64,6 +64,7 @@ export class Loop {
     nextId: () => this.#nextId(),
     read: (relation) => this.#store.probe(relation),
   })
+  #isOpeningStreams = false
   /** @type {Record | null} */
   #script = null
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -143,13 +144,18 @@ export class Loop {
    */
   async openStreams(schema, tenant) {
     if (this.#failure) throw this.#failure
-    if (this.#streams.isDeclared) {
+    if (this.#isOpeningStreams || this.#streams.isDeclared) {
       const message = 'a Millstream is open over this client already: close it first'
       throw new MillstreamError('already_open', message)
     }
-    const guarded = await this.#store.guarded()
-    const { namespace } = this.#store
-    return this.#streams.open({ schema, tenant, namespace, guarded })
+    this.#isOpeningStreams = true
+    try {
+      const guarded = await this.#store.guarded()
+      const { namespace } = this.#store
+      return await this.#streams.open({ schema, tenant, namespace, guarded })
+    } finally {
+      this.#isOpeningStreams = false
+    }
   }
 
   /**

@@ -10,6 +10,7 @@ import { WebSink } from './sink/web.js'
 /** Entity streams over one database, for one tenant. */
 export class Millstream {
   #loop
+  #isClosed = false
   #authenticate
   #report
 
@@ -112,7 +113,9 @@ export class Millstream {
 
   /** Ends every stream with its closing frame, and refuses those to come. The database stays open. */
   async close() {
-    this.#loop.closeStreams()
+    // Others may be open over the same client by now.
+    if (!this.#isClosed) this.#loop.closeStreams()
+    this.#isClosed = true
   }
 
   /**

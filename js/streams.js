@@ -32,7 +32,7 @@ export class Streams {
   #host
   /** @type {Map<number, Connection>} */
   #connections = new Map()
-  /** @type {{ payload: object, isOpen: boolean, settle: (refusals: any[]) => void } | null} */
+  /** @type {{ payload: object, isOpen: boolean, settle: (refusals: any[]) => void, fail: (error: Error) => void } | null} */
   #declared = null
   /** @type {any} */
   #statistics = null
@@ -54,8 +54,8 @@ export class Streams {
    * @returns {Promise<import('./types/index.js').SchemaRefusal[]>}
    */
   async open(payload) {
-    const refusals = await new Promise((settle) => {
-      this.#declared = { payload, isOpen: false, settle }
+    const refusals = await new Promise((settle, fail) => {
+      this.#declared = { payload, isOpen: false, settle, fail }
       this.#host.input(Input.open, 0, JSON.stringify(payload))
     })
     if (refusals.length > 0) this.#declared = null
@@ -141,6 +141,7 @@ export class Streams {
 
   /** @param {Error} error */
   fail(error) {
+    this.#declared?.fail(error)
     for (const connection of this.#connections.values()) {
       if (connection.reached) connection.sink.end()
       else connection.sink.fail(error)

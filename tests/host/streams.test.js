@@ -513,6 +513,18 @@ describe('a server', () => {
 
   test('of one client is open once at a time', async () => {
     await assert.rejects(Millstream.open({ db, schema }), { code: 'already_open' })
+    const other = new PGliteClient(pglite)
+    const opening = [1, 2].map(() => Millstream.open({ db: other, schema }))
+    const [first, second] = await Promise.allSettled(opening)
+    assert.deepEqual([first?.status, second?.status], ['fulfilled', 'rejected'])
+    const [one] = await Promise.all(opening.slice(0, 1))
+    await one?.close()
+    const again = await Millstream.open({ db: other, schema })
+    await one?.close()
+    const response = await again.fetch(new Request('http://any.host/subscribe/order'))
+    assert.equal(response.status, 200)
+    await response.body?.cancel()
+    await other.close()
   })
 
   test('does not open over a schema that is refused, and tells all that is wrong', async () => {
