@@ -122,7 +122,10 @@ async function fanOut(readers) {
     }
   })
   const { NodeSink } = await import('../js/sink/node.js')
-  const responding = await looped(log, readers, () => new NodeSink(responseToNobody().response))
+  const responding = await looped(log, readers, () => {
+    const { request, response } = responseToNobody()
+    return new NodeSink(request, response)
+  })
 
   const emitter = new EventEmitter({ captureRejections: false })
   emitter.setMaxListeners(0)

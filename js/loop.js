@@ -63,6 +63,7 @@ export class Loop {
     input: (kind, id, payload) => this.#input(kind, id, payload),
     nextId: () => this.#nextId(),
     read: (relation) => this.#store.probe(relation),
+    report: (error) => this.#report(error),
   })
   #isOpeningStreams = false
   /** @type {Record | null} */
@@ -151,6 +152,7 @@ export class Loop {
     this.#isOpeningStreams = true
     try {
       const guarded = await this.#store.guarded()
+      if (this.#failure) throw this.#failure
       const { namespace } = this.#store
       return await this.#streams.open({ schema, tenant, namespace, guarded })
     } finally {

@@ -56,17 +56,16 @@ export class Millstream {
   fetch = async (request) => {
     const sink = new WebSink()
     const facts = factsOf(request)
-    const connection = this.#serve({ ...facts, claims: await this.claims(request) }, sink)
+    const claims = await this.claims(request)
+    request.signal.throwIfAborted()
+    const connection = this.serve({ ...facts, claims }, sink)
     sink.connection = connection
-    // Once there is a body, its cancellation says that the client is gone.
-    const leave = () => connection.gone()
-    request.signal.addEventListener('abort', leave, { once: true })
-    if (request.signal.aborted) leave()
-    try {
-      return await sink.response
-    } finally {
-      request.signal.removeEventListener('abort', leave)
+    const leave = () => {
+      connection.gone()
+      sink.fail(request.signal.reason)
     }
+    request.signal.addEventListener('abort', leave, { once: true })
+    return sink.response
   }
 
   /**
@@ -75,9 +74,11 @@ export class Millstream {
    * @internal
    * @param {RequestFacts} facts
    * @param {Sink} sink
+   * @returns {Connection}
    */
   serve(facts, sink) {
-    return this.#serve(facts, sink)
+    // The client may be open for another by now.
+    return this.#loop.request({ ...facts, closed: this.#isClosed }, sink)
   }
 
   /**
@@ -116,15 +117,6 @@ export class Millstream {
     // Others may be open over the same client by now.
     if (!this.#isClosed) this.#loop.closeStreams()
     this.#isClosed = true
-  }
-
-  /**
-   * @param {RequestFacts} facts
-   * @param {Sink} sink
-   * @returns {Connection}
-   */
-  #serve(facts, sink) {
-    return this.#loop.request(facts, sink)
   }
 }
 

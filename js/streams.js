@@ -22,6 +22,7 @@ import { Input, json, Kind } from './boundary.js'
  * @property {() => number} nextId
  * @property {(relation: { namespace: string, name: string }) => Promise<boolean>} read reads a row as any caller,
  *   and tells whether the database guards the relation's rows
+ * @property {(error: unknown) => void} report
  */
 
 const NO_PLACE = 2
@@ -34,6 +35,8 @@ export class Streams {
   #connections = new Map()
   /** @type {{ payload: object, isOpen: boolean, settle: (refusals: any[]) => void, fail: (error: Error) => void } | null} */
   #declared = null
+  /** @type {Map<string, Promise<boolean>>} Reads under way: one serves all who connect meanwhile. */
+  #reads = new Map()
   /** @type {any} */
   #statistics = null
 
@@ -54,9 +57,10 @@ export class Streams {
    * @returns {Promise<import('./types/index.js').SchemaRefusal[]>}
    */
   async open(payload) {
+    const text = JSON.stringify(payload)
     const refusals = await new Promise((settle, fail) => {
       this.#declared = { payload, isOpen: false, settle, fail }
-      this.#host.input(Input.open, 0, JSON.stringify(payload))
+      this.#host.input(Input.open, 0, text)
     })
     if (refusals.length > 0) this.#declared = null
     return refusals
@@ -76,6 +80,7 @@ export class Streams {
    */
   request(facts, sink) {
     const id = this.#host.nextId()
+    const text = JSON.stringify(facts)
     const connection = new Connection(id, facts, sink, {
       drained: () => this.#host.input(Input.ready, id, ''),
       gone: () => {
@@ -83,7 +88,7 @@ export class Streams {
       },
     })
     this.#connections.set(id, connection)
-    this.#host.input(Input.request, id, JSON.stringify(facts))
+    this.#host.input(Input.request, id, text)
     return connection
   }
 
@@ -154,11 +159,25 @@ export class Streams {
     /** @type {object} */
     let outcome
     try {
-      outcome = { guarded: await this.#host.read(json(record)) }
+      /** @type {{ namespace: string, name: string }[]} */
+      const relations = json(record)
+      const guarded = await Promise.all(relations.map((relation) => this.#readOnce(relation)))
+      outcome = { guarded: guarded.includes(true) }
     } catch (error) {
-      outcome = { [isOfDatabase(error) ? 'denied' : 'failed']: String(error) }
+      outcome = { [isDenial(error) ? 'denied' : 'failed']: String(error) }
     }
     this.#host.input(Input.read, record.id, JSON.stringify(outcome))
+  }
+
+  /** @param {{ namespace: string, name: string }} relation */
+  #readOnce(relation) {
+    const key = JSON.stringify([relation.namespace, relation.name])
+    let read = this.#reads.get(key)
+    if (!read) {
+      read = this.#host.read(relation).finally(() => this.#reads.delete(key))
+      this.#reads.set(key, read)
+    }
+    return read
   }
 
   /** @param {Record} record */
@@ -166,20 +185,43 @@ export class Streams {
     const connection = this.#connections.get(record.id)
     if (!connection) return
     const { status, headers, body } = json(record)
-    if (record.flags === 1) return connection.sink.open(status, headers)
+    if (record.flags === 1) {
+      this.#guard(connection, () => connection.sink.open(status, headers))
+      return
+    }
     this.#connections.delete(record.id)
-    connection.sink.respond(status, headers, body)
+    this.#guard(connection, () => connection.sink.respond(status, headers, body))
+  }
+
+  /**
+   * Does something to a sink. One that throws is its own client's trouble, and nobody else's.
+   *
+   * @template T
+   * @param {Connection} connection
+   * @param {() => T} work
+   */
+  #guard(connection, work) {
+    try {
+      return work()
+    } catch (error) {
+      connection.gone()
+      this.#host.report(error)
+      return undefined
+    }
   }
 
   /** @param {Record} record */
   #frames({ flags, seq, subscriptions, payload }) {
     const reached = { seq, within: flags === WITHIN }
+    // A client that is slow to take it would keep the whole drain that it is a part of.
+    const bytes = payload.slice()
     for (let index = 0; index < subscriptions.length; index++) {
       const id = /** @type {number} */ (subscriptions[index])
       const connection = this.#connections.get(id)
       if (!connection) continue
       if (flags !== NO_PLACE) connection.reached = reached
-      if (!connection.sink.write(payload) && !connection.isFull) {
+      const hasRoom = this.#guard(connection, () => connection.sink.write(bytes))
+      if (hasRoom === false && !connection.isFull) {
         connection.isFull = true
         this.#host.input(Input.full, id, '')
       }
@@ -191,7 +233,7 @@ export class Streams {
     const connection = this.#connections.get(id)
     if (!connection) return false
     this.#connections.delete(id)
-    connection.sink.end()
+    this.#guard(connection, () => connection.sink.end())
     return true
   }
 }
@@ -233,10 +275,10 @@ export class Connection {
 }
 
 /**
- * Whether the database itself refused: its errors bear a SQLSTATE.
+ * Whether the database itself refused, for want of a right or of the table, by the class of its SQLSTATE.
  *
  * @param {any} error
  */
-function isOfDatabase(error) {
-  return /^[0-9A-Z]{5}$/.test(error?.code ?? '')
+function isDenial(error) {
+  return /^(42|3F)[0-9A-Z]{3}$/.test(error?.code ?? '')
 }

@@ -37,8 +37,8 @@ pub struct Engine {
     live: Reader,
     /// Goes along what is behind the tip, for those who stand there.
     catch_up: Reader,
-    /// The reading under way.
-    reading: Option<(u32, Way)>,
+    /// The reading under way: its number, its way, and the entry after which it began.
+    reading: Option<(u32, Way, u64)>,
     /// The way of the last reading, so that neither way keeps the other waiting.
     last_way: Way,
     trimmer: Trimmer,
@@ -146,7 +146,7 @@ impl Engine {
     }
 
     fn take_reading(&mut self, id: u32, payload: &[u8], now: u64, out: &mut Out) {
-        let Some((_, way)) = self.reading.take_if(|(asked, _)| *asked == id) else {
+        let Some((_, way, after)) = self.reading.take_if(|(asked, ..)| *asked == id) else {
             return;
         };
         self.in_flight.set(0);
@@ -156,7 +156,7 @@ impl Engine {
                 self.retry_ms = now + UNSETTLED_MS;
                 return Ok(());
             }
-            self.take_settled(reading, way, now, out)
+            self.take_settled(reading, (way, after), now, out)
         });
         self.in_flight.set(0);
         match taken {
@@ -168,7 +168,7 @@ impl Engine {
     fn take_settled(
         &mut self,
         mut reading: Reading<'_>,
-        way: Way,
+        (way, after): (Way, u64),
         now: u64,
         out: &mut Out,
     ) -> Result<(), Error> {
@@ -210,7 +210,13 @@ impl Engine {
             is_within: false,
         };
         let along = along(&self.options, &self.in_flight, &self.relations, end);
-        self.streams.take(&reading.rows, &along, out);
+        self.streams.take(
+            after.max(feed.before_oldest()),
+            &reading.rows,
+            feed.head,
+            &along,
+            out,
+        );
         if way == Way::Live {
             self.streams.answer_marks(&feed, &self.relations, now, out);
         }

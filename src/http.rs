@@ -27,6 +27,8 @@ pub struct Request {
     pub http_version: Option<String>,
     /// Who is asking; nothing where nobody knows.
     pub claims: Option<Map<String, Value>>,
+    /// Whether the one who was asked is closed.
+    pub closed: bool,
     /// Where a stream stood under an engine that stopped. It goes on there, and is told nothing of that.
     pub resumes: Option<Resume>,
 }
@@ -69,6 +71,7 @@ impl Request {
             last_event_id: text("lastEventId"),
             http_version: text("httpVersion"),
             claims: value.get("claims").and_then(Value::as_object).cloned(),
+            closed: value.get("closed").is_some_and(|it| *it == true),
             resumes: value.get("resumes").and_then(resume),
         })
     }
@@ -77,10 +80,9 @@ impl Request {
 /// What a request asks for.
 #[derive(Debug)]
 pub enum Asked {
-    /// A stream, after a read as the caller has shown that it may have one.
-    Stream(Opening),
-    /// The headers of a stream.
-    Head(Opening),
+    /// A stream of this entity, or its headers, after a read as the caller has shown that it may have one.
+    /// Only then is it told what else is wrong.
+    Stream(usize, Result<Opening, Refusal>),
     /// Which methods a route takes.
     Methods(&'static str),
 }
@@ -108,8 +110,11 @@ pub fn route(request: &Request, catalog: &Catalog, tenant: &str) -> Result<Asked
         return Err(Refusal::new(Code::NotFound, message));
     };
     match request.method.as_str() {
-        "GET" => subscribe::opening(request, entity, catalog, tenant).map(Asked::Stream),
-        "HEAD" => subscribe::opening(request, entity, catalog, tenant).map(Asked::Head),
+        "GET" | "HEAD" => {
+            let index = subscribe::readable(request, entity, catalog, tenant)?;
+            let opening = subscribe::opening(request, index, catalog);
+            Ok(Asked::Stream(index, opening))
+        }
         "OPTIONS" => Ok(Asked::Methods(METHODS)),
         other => {
             let message = format!("{other} is not taken here; use one of {METHODS}");

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::Catalog;
 use crate::cursor::Cursor;
-use crate::http::{Opening, Request};
+use crate::http::{Opening, Refusal, Request};
 use crate::subscription::Mark;
 use boot::Boot;
 use class::Class;
@@ -65,7 +65,8 @@ pub struct Streams {
 #[derive(Debug)]
 struct Member {
     request: Request,
-    opening: Opening,
+    /// The stream it is to have, or why it is to have none: told after its read.
+    opening: Result<Opening, Refusal>,
     phase: Phase,
     /// Whether its sink is full, where that was before it was in a class.
     is_full: bool,

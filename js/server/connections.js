@@ -24,6 +24,25 @@ export class Connections {
     return false
   }
 
+  /**
+   * Waits until every answer is out, but not for ever.
+   *
+   * @param {number} graceMs
+   */
+  async over(graceMs) {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, graceMs)
+    })
+    const responses = [...this.#answering.keys()]
+    const closed = responses.map(
+      (response) => new Promise((resolve) => response.once('close', () => resolve(undefined))),
+    )
+    await Promise.race([Promise.all(closed), late])
+    clearTimeout(timer)
+  }
+
   close() {
     this.#isClosing = true
     for (const [response, socket] of this.#answering) {

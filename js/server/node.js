@@ -1,7 +1,7 @@
 // `millstream/server`: streams served by Node. Deno, Bun and Workers pass `stream.fetch` to their own server.
 
 import { createServer } from 'node:http'
-import { NodeSink } from '../sink/node.js'
+import { GRACE_MS, NodeSink } from '../sink/node.js'
 import { Connections } from './connections.js'
 
 /** @import { IncomingMessage, RequestListener, ServerResponse } from 'node:http' */
@@ -30,7 +30,7 @@ async function answer(stream, request, response) {
   const { method = 'GET', url = '/', headers, httpVersion } = request
   const { pathname, searchParams } = new URL(url, 'http://localhost')
   const lastEventId = headers['last-event-id']
-  const sink = new NodeSink(response)
+  const sink = new NodeSink(request, response)
   const connection = stream.serve(
     {
       method,
@@ -87,10 +87,11 @@ export async function serve(stream, { port = 3000, hostname = '127.0.0.1', ...re
     async close() {
       connections.close()
       await stream.close()
-      await new Promise((resolve) => {
-        server.close(() => resolve(null))
-        server.closeIdleConnections()
-      })
+      await connections.over(GRACE_MS)
+      const closed = new Promise((resolve) => server.close(() => resolve(null)))
+      // Whoever is still there has not sent a request, or not taken its answer for too long.
+      server.closeAllConnections()
+      await closed
     },
   }
 }

@@ -1,30 +1,51 @@
 // A response of Node's own server, HTTP/1 or HTTP/2: frames go to it without a stream in between.
 
 /** @import { Connection, Sink } from '../streams.js' */
-/** @import { ServerResponse } from 'node:http' */
+/** @import { IncomingMessage, ServerResponse } from 'node:http' */
 
 /** How long a client may take over the last bytes. */
-const GRACE_MS = 5_000
+export const GRACE_MS = 5_000
 
 /** @implements {Sink} */
 export class NodeSink {
   #response
+  #isLeft = false
   /** @type {Connection | null} */
   #connection = null
 
-  /** @param {ServerResponse} response */
-  constructor(response) {
+  /**
+   * @param {IncomingMessage} request
+   * @param {ServerResponse} response
+   */
+  constructor({ socket }, response) {
     this.#response = response
+    const leave = () => {
+      this.#isLeft = true
+      this.#connection?.gone()
+    }
+    response.on('drain', () => this.#connection?.drained())
+    response.on('close', leave)
+    // It closes after that.
+    response.on('error', leave)
+    const { stream } = /** @type {{ stream?: import('node:http2').ServerHttp2Stream }} */ (response)
+    if (stream) {
+      // A stream that is reset without an error closes in silence.
+      stream.on('aborted', () => {
+        leave()
+        stream.destroy()
+      })
+    } else {
+      // Responses that wait behind another one on the same connection hear nothing of its end.
+      socket.setMaxListeners(0)
+      socket.on('close', leave)
+      response.on('close', () => socket.off('close', leave))
+    }
   }
 
   /** @param {Connection} connection */
   attach(connection) {
     this.#connection = connection
-    this.#response.on('drain', () => connection.drained())
-    this.#response.on('close', () => connection.gone())
-    // It closes after that.
-    this.#response.on('error', () => connection.gone())
-    if (this.#response.destroyed) connection.gone()
+    if (this.#isLeft) connection.gone()
   }
 
   /**
@@ -54,11 +75,8 @@ export class NodeSink {
   end() {
     const response = this.#response
     response.end()
-    if (this.#connection?.isFull) {
-      // Who has not read for long will not read the end either.
-      const timer = setTimeout(() => response.destroy(), GRACE_MS)
-      response.once('close', () => clearTimeout(timer))
-    }
+    const timer = setTimeout(() => response.destroy(), GRACE_MS)
+    response.once('close', () => clearTimeout(timer))
   }
 
   fail() {

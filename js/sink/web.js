@@ -72,5 +72,7 @@ export class WebSink {
   /** @param {Error} error */
   fail(error) {
     this.#reject(error)
+    this.#controller?.error(error)
+    this.#controller = null
   }
 }

@@ -50,6 +50,9 @@ impl Catalog {
                 );
             }
             let is_heard = self.subscriptions.iter().any(|it| {
+                if it.entity == index {
+                    return true;
+                }
                 let publication = self.publications.get(it.publication);
                 publication.is_some_and(|publication| publication.entity == index)
             });

@@ -36,7 +36,6 @@ impl Engine {
             return Some(self.retry_ms);
         }
         self.asked += 1;
-        self.reading = Some((self.asked, way));
         self.last_way = way;
         let after = match way {
             Way::Live => {
@@ -53,6 +52,7 @@ impl Engine {
             }
             Way::Streams => after,
         };
+        self.reading = Some((self.asked, way, after));
         let bounds = [
             self.relations.last(),
             self.options.max_read_rows,
@@ -93,7 +93,7 @@ impl Engine {
     pub(super) fn fail(&mut self, id: u32, error: &Error, now: u64, out: &mut Out) {
         if self.trimming == Some(id) {
             self.trimming = None;
-        } else if self.reading.take_if(|(asked, _)| *asked == id).is_none() {
+        } else if self.reading.take_if(|(asked, ..)| *asked == id).is_none() {
             return;
         }
         self.fault(error, now, out);

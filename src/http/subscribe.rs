@@ -57,46 +57,51 @@ pub enum Since {
     Seq(u64),
 }
 
-/// Finds out what stream a request is to have.
-pub(super) fn opening(
+/// The entity of this name, if the caller may read it as far as the schema says.
+pub(super) fn readable(
     request: &Request,
     name: &str,
     catalog: &Catalog,
     tenant: &str,
+) -> Result<usize, Refusal> {
+    let claims = request.claims.as_ref();
+    let is_stranger = claims
+        .and_then(|claims| claims.get("tenant"))
+        .is_some_and(|it| it.as_str() != Some(tenant));
+    let found = catalog.entity(name).filter(|_| !is_stranger);
+    let (index, entity) = found.ok_or_else(|| {
+        Refusal::new(Code::EntityNotFound, format!("there is no entity '{name}'"))
+    })?;
+    if entity.anonymous || claims.is_some() {
+        Ok(index)
+    } else {
+        Err(unauthenticated(name))
+    }
+}
+
+/// Finds out what stream of an entity a request is to have.
+pub(super) fn opening(
+    request: &Request,
+    entity: usize,
+    catalog: &Catalog,
 ) -> Result<Opening, Refusal> {
-    let claim = |key: &str| request.claims.as_ref().and_then(|claims| claims.get(key));
-    let is_stranger = claim("tenant").is_some_and(|it| it.as_str() != Some(tenant));
-    let (index, entity) = catalog
-        .entity(name)
-        .filter(|_| !is_stranger)
-        .ok_or_else(|| {
-            Refusal::new(Code::EntityNotFound, format!("there is no entity '{name}'"))
-        })?;
-    let is_known = request.claims.is_some();
-    if !entity.anonymous && !is_known {
-        return Err(unauthenticated(name));
-    }
-    let subscription = pick(request, index, name, catalog)?;
-    let declared = catalog
-        .subscriptions
-        .get(subscription)
-        .map(|it| it.operations);
+    let name = catalog.entities.get(entity).map_or("", |it| &it.name);
+    let subscription = pick(request, entity, name, catalog)?;
+    let declared = catalog.subscriptions.get(subscription);
+    let declared = declared.map(|it| it.operations).unwrap_or_default();
     // What it listens to may be another entity's, and must be readable too.
-    let is_readable = catalog
-        .source(subscription)
-        .is_some_and(|(_, source)| source.anonymous || is_known);
-    if !is_readable {
+    let is_known = request.claims.is_some();
+    let source = catalog.source(subscription);
+    if !source.is_some_and(|(_, source)| source.anonymous || is_known) {
         return Err(unauthenticated(name));
     }
-    let operations = operations(request, declared.unwrap_or_default())?;
-    let heartbeat_ms = ranged(request, "heartbeat", Code::BadHeartbeat, &HEARTBEAT_MS)?;
-    let lifetime_ms = ranged(request, "lifetime", Code::BadLifetime, &LIFETIME_MS)?;
+    let expires = request.claims.as_ref().and_then(|it| it.get("exp"));
     Ok(Opening {
         subscription,
-        operations,
-        heartbeat_ms,
-        lifetime_ms,
-        expires_ms: claim("exp").map(expiry),
+        operations: operations(request, declared)?,
+        heartbeat_ms: ranged(request, "heartbeat", Code::BadHeartbeat, &HEARTBEAT_MS)?,
+        lifetime_ms: ranged(request, "lifetime", Code::BadLifetime, &LIFETIME_MS)?,
+        expires_ms: expires.map(expiry),
         since: since(request)?,
     })
 }

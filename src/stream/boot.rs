@@ -81,7 +81,7 @@ impl Streams {
     /// Ends every stream, and refuses those to come.
     pub fn close(&mut self, out: &mut Out) {
         for id in self.members.keys().copied().collect::<Vec<_>>() {
-            self.end(id, out);
+            self.end(id, &closed(), out);
         }
         self.catalog = None;
         if let Some(boot) = self.boot.take() {

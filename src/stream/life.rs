@@ -6,9 +6,10 @@ use super::boot::closed;
 use super::give::give;
 use super::lag::Sink;
 use super::{Counts, Member, Phase, START_MS, Streams, Timer};
-use crate::encode::json::Object;
+use crate::catalog::Entity;
+use crate::encode::json::{self, Object};
 use crate::encode::sse;
-use crate::error::Code;
+use crate::error::{Code, Error};
 use crate::http::{self, Asked, Refusal, Request};
 use crate::record::{Out, Record};
 use crate::subscription::Mark;
@@ -23,33 +24,49 @@ impl Streams {
             Ok(request) => request,
             Err(error) => return refuse(id, &error.into(), out),
         };
-        let Some(catalog) = &self.catalog else {
-            return refuse(id, &closed().into(), out);
+        let Some(catalog) = self.catalog.as_ref() else {
+            return turn_away(id, &request, &closed().into(), out);
         };
-        let opening = match http::route(&request, catalog, &self.tenant) {
-            Ok(Asked::Stream(opening) | Asked::Head(opening)) => opening,
+        if request.closed {
+            return turn_away(id, &request, &closed().into(), out);
+        }
+        let (entity, opening) = match http::route(&request, catalog, &self.tenant) {
+            Ok(Asked::Stream(entity, opening)) => (entity, opening),
             Ok(Asked::Methods(methods)) => {
                 return respond(id, 0, out, |out| http::write_methods(methods, out));
             }
-            Err(refusal) => return refuse(id, &refusal, out),
+            Err(refusal) => return turn_away(id, &request, &refusal, out),
         };
-        if opening.expires_ms.is_some_and(|expires| expires <= now) {
+        let expires = opening.as_ref().ok().and_then(|it| it.expires_ms);
+        if expires.is_some_and(|expires| expires <= now) {
             let refusal = Refusal::new(Code::Unauthenticated, "the credentials have expired");
-            return refuse(id, &refusal, out);
+            return turn_away(id, &request, &refusal, out);
         }
-        let phase = if request.resumes.is_some() {
-            self.marking.insert(id);
-            Phase::Starting(Mark::Wanted)
-        } else if let Some((_, entity)) = catalog.source(opening.subscription) {
-            out.record(Record::Read, id, 0, &[], |payload| {
-                Object::new(payload)
-                    .text("namespace", &entity.namespace)
-                    .text("name", &entity.relation)
-                    .end();
-            });
-            Phase::Reading
-        } else {
-            return;
+        let phase = match (&opening, request.resumes) {
+            (Err(refusal), Some(_)) => return turn_away(id, &request, refusal, out),
+            (Ok(_), Some(_)) => {
+                self.marking.insert(id);
+                Phase::Starting(Mark::Wanted)
+            }
+            (_, None) => {
+                let source = opening
+                    .as_ref()
+                    .ok()
+                    .and_then(|it| catalog.source(it.subscription));
+                let own = catalog.entities.get(entity);
+                let mut read: Vec<&Entity> = own.into_iter().collect();
+                read.extend(source.map(|(_, entity)| entity));
+                read.dedup_by_key(|it| (&it.namespace, &it.relation));
+                out.record(Record::Read, id, 0, &[], |payload| {
+                    json::list(&read, payload, |entity, out| {
+                        Object::new(out)
+                            .text("namespace", &entity.namespace)
+                            .text("name", &entity.relation)
+                            .end();
+                    });
+                });
+                Phase::Reading
+            }
         };
         let end_ms = now + START_MS;
         self.timers.insert((end_ms, Timer::End, id));
@@ -85,9 +102,9 @@ impl Streams {
                 "the caller cannot read the entity",
             ))
         };
-        if let Some(refusal) = refusal {
-            self.remove(id);
-            return refuse(id, &refusal, out);
+        if let Some(refusal) = refusal.as_ref().or_else(|| member.opening.as_ref().err()) {
+            refuse(id, refusal, out);
+            return self.remove(id);
         }
         if member.request.method == "HEAD" {
             respond(id, 0, out, |out| {
@@ -136,7 +153,7 @@ impl Streams {
         while let Some(&(due, timer, id)) = self.timers.first().filter(|(due, ..)| *due <= now) {
             self.timers.remove(&(due, timer, id));
             match timer {
-                Timer::End => self.end(id, out),
+                Timer::End => self.end(id, &unread(), out),
                 Timer::Ping => pinged.extend(self.ping(id, now)),
                 Timer::Stall => self.stall(id, due, now),
             }
@@ -164,7 +181,8 @@ impl Streams {
     /// The stream that is to be sent a sign of life, unless its sink is full.
     fn ping(&mut self, id: u32, now: u64) -> Option<u32> {
         let member = self.members.get_mut(&id)?;
-        member.ping_ms = now + member.opening.heartbeat_ms;
+        let heartbeat_ms = member.opening.as_ref().ok()?.heartbeat_ms;
+        member.ping_ms = now + heartbeat_ms;
         self.timers.insert((member.ping_ms, Timer::Ping, id));
         let Phase::In(index) = member.phase else {
             return None;
@@ -174,19 +192,15 @@ impl Streams {
     }
 
     /// Ends a stream by our own wish.
-    pub(super) fn end(&mut self, id: u32, out: &mut Out) {
-        let Some(phase) = self.members.get(&id).map(|it| it.phase) else {
+    pub(super) fn end(&mut self, id: u32, error: &Error, out: &mut Out) {
+        let Some(member) = self.members.get(&id) else {
             return;
         };
-        if matches!(phase, Phase::In(_)) {
-            let mut closing = Vec::new();
-            sse::comment(b"closing, reconnect", &mut closing);
-            give(&[id], None, &closing, out);
-            out.record(Record::Closed, id, 0, &[], |_| ());
+        if matches!(member.phase, Phase::In(_)) || member.request.resumes.is_some() {
+            end_stream(id, out);
         } else {
-            let message = "the log could not be read in time; try again";
-            let refusal = Refusal::new(Code::LogUnreadable, message);
-            refuse(id, &refusal.with_header("Retry-After", "2"), out);
+            let refusal = Refusal::from(error.clone()).with_header("Retry-After", "2");
+            refuse(id, &refusal, out);
         }
         self.remove(id);
     }
@@ -219,6 +233,29 @@ impl Streams {
                 ..Counts::default()
             },
         );
+    }
+}
+
+/// The refusal of whoever waited too long for its stream to begin.
+fn unread() -> Error {
+    let message = "the log could not be read in time; try again";
+    Error::new(Code::LogUnreadable, message)
+}
+
+/// Tells a client that its stream is over, and that it may connect again.
+fn end_stream(id: u32, out: &mut Out) {
+    let mut closing = Vec::new();
+    sse::comment(b"closing, reconnect", &mut closing);
+    give(&[id], None, &closing, out);
+    out.record(Record::Closed, id, 0, &[], |_| ());
+}
+
+/// Refuses a request; a stream that had begun under another engine ends, since it was answered long ago.
+fn turn_away(id: u32, request: &Request, refusal: &Refusal, out: &mut Out) {
+    if request.resumes.is_some() {
+        end_stream(id, out);
+    } else {
+        refuse(id, refusal, out);
     }
 }
 

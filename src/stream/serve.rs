@@ -8,20 +8,37 @@ use super::{Counts, Streams};
 use crate::commit::Entry;
 use crate::cursor::Cursor;
 use crate::decode::log::LogRow;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::reader::Along;
 use crate::record::Out;
 use crate::row::Relation;
 
 impl Streams {
-    /// Takes the rows of a reading: what follows the last entry offered is offered to every class, and what
-    /// lies before it is given to those who lack it.
-    pub fn take(&mut self, rows: &[LogRow<'_>], along: &Along<'_>, out: &mut Out) {
+    /// Takes the rows of a reading that began after an entry: what follows the last entry offered is offered to
+    /// every class, and what lies before it is given to those who lack it.
+    pub fn take(
+        &mut self,
+        after: u64,
+        rows: &[LogRow<'_>],
+        head: u64,
+        along: &Along<'_>,
+        out: &mut Out,
+    ) {
         if !self.follows() {
             return;
         }
+        // A log is dense: what should follow and does not is lost, and nobody is to wait for it.
+        let first = rows.first().map_or(head, |row| row.seq.saturating_sub(1));
+        if after < first {
+            self.skip(after, first, Code::LogCorrupt.as_str());
+        }
+        let mut pairs = rows.windows(2);
+        let hole = pairs.position(|pair| matches!(pair, [a, b] if a.seq + 1 != b.seq));
+        let rows = rows
+            .get(..hole.map_or(rows.len(), |at| at + 1))
+            .unwrap_or_default();
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
-            return;
+            return self.serve(out);
         };
         if first.seq <= self.at + 1 {
             let from = rows.partition_point(|row| row.seq <= self.at);

@@ -54,8 +54,8 @@ impl Streams {
                 http::write_stream_head(&member.request, out);
             });
             let mut head = Vec::new();
-            if let Some(catalog) = &self.catalog {
-                member.opening.write_head(catalog, &mut head);
+            if let (Some(catalog), Ok(opening)) = (&self.catalog, &member.opening) {
+                opening.write_head(catalog, &mut head);
             }
             if start.gap.is_none() {
                 let stamp = Stamp {
@@ -77,12 +77,15 @@ impl Streams {
             return;
         };
         self.timers.remove(&(member.end_ms, Timer::End, id));
+        let Ok(opening) = &member.opening else {
+            return;
+        };
         let Opening {
             heartbeat_ms,
             lifetime_ms,
             expires_ms,
             ..
-        } = member.opening;
+        } = *opening;
         member.end_ms = began
             .saturating_add(lifetime_ms)
             .min(expires_ms.unwrap_or(u64::MAX));
@@ -96,7 +99,10 @@ impl Streams {
         let (Some(member), Some(catalog)) = (self.members.get_mut(&id), &self.catalog) else {
             return;
         };
-        let key = (member.opening.subscription, member.opening.operations);
+        let Ok(opening) = &member.opening else {
+            return;
+        };
+        let key = (opening.subscription, opening.operations);
         let is_it = |class: &Class| (class.subscription, class.framer.operations) == key;
         let mut classes = self.classes.iter();
         let found = classes.position(|class| class.as_ref().is_some_and(is_it));
@@ -164,7 +170,7 @@ fn begin(member: &Member, feed: &Feed, tag: u32) -> Result<Start, Error> {
         };
         at(after, 0)
     } else {
-        match member.opening.since {
+        match member.opening.as_ref().map_or(Since::Now, |it| it.since) {
             Since::Now => at(Cursor::after(head), feed.time_ms),
             Since::Event(id) if id.tag != tag => return Ok(other),
             Since::Event(id) => at(id.cursor, id.time_ms),

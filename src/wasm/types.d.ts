@@ -55,6 +55,8 @@ export interface RequestFacts {
   httpVersion?: string
   /** Who is asking; null where nobody knows. */
   claims?: { [name: string]: unknown } | null
+  /** Whether the one who was asked is closed. */
+  closed?: boolean
   /** Where its stream stood under an engine that stopped. */
   resumes?: { seq: number; within: boolean; began: number }
 }

@@ -202,7 +202,7 @@ fn run(seed: u64, trims: bool) -> (usize, u64) {
                 next_id += 1;
             }
             (4, Some(id)) if !host.connection(id).is_closed => {
-                host.set_full_quietly(id, rng.chance(50));
+                host.set_full_quietly(id, rng.chance(65));
             }
             (5, Some(id)) => {
                 client.connection = None;
@@ -212,11 +212,12 @@ fn run(seed: u64, trims: bool) -> (usize, u64) {
                 client.receive(&bytes[..if rng.chance(50) { bytes.len() } else { cut }]);
             }
             (6, _) if rng.chance(20) => host.crash(),
-            (7, _) => host.advance(rng.below(PATIENCE_MS)),
+            (7, _) => host.advance(rng.below(2 * PATIENCE_MS)),
             (8, _) => host.settle(),
             _ => host.step(),
         }
-        dropped = host.statistics()["dropped"].as_u64().unwrap();
+        // Another engine counts from the start.
+        dropped = dropped.max(host.statistics()["dropped"].as_u64().unwrap());
     }
     // In the end everybody reads again, and comes back where it must.
     for (index, client) in clients.iter_mut().enumerate() {
@@ -269,7 +270,7 @@ fn clients_miss_nothing_between_two_frames_and_get_nothing_twice() {
     let mut n_dropped = 0;
     for seed in 0..runs() {
         let (n_gaps, dropped) = run(seed, false);
-        assert!(n_gaps == 0 || dropped > 0 || n_gaps < 100, "seed {seed}");
+        assert!(n_gaps == 0 || dropped > 0, "seed {seed}: a gap for nothing");
         n_dropped += dropped;
     }
     assert!(n_dropped > 0, "some reader stalled");

@@ -597,3 +597,52 @@ describe('three readers of the same bytes', () => {
     }
   })
 })
+
+describe('a client that leaves without a word', () => {
+  test('behind other requests on its connection is gone with it', async () => {
+    const socket = dial(server.port, '127.0.0.1')
+    const asked = 'GET /subscribe/order HTTP/1.1\r\nhost: localhost\r\n\r\n'
+    socket.write(asked.repeat(12))
+    await until(() => stream.stats().activeSubscriptions > 1)
+    socket.destroy()
+    await until(() => stream.stats().activeSubscriptions === 0)
+  })
+
+  test('by resetting its HTTP/2 stream without an error is gone', async () => {
+    const http2 = createHttp2Server(/** @type {any} */ (listener(stream)))
+    await new Promise((resolve) => http2.listen(0, '127.0.0.1', () => resolve(null)))
+    const { port } = /** @type {import('node:net').AddressInfo} */ (http2.address())
+    const session = connectHttp2(`http://127.0.0.1:${port}`)
+    try {
+      for (let times = 0; times < 10; times++) {
+        const request = session.request({ ':path': '/subscribe/order' })
+        request.on('response', () => request.close())
+        await new Promise((resolve) => request.on('close', () => resolve(null)))
+      }
+      await (await orders()).until(() => stream.stats().activeSubscriptions === 1)
+    } finally {
+      session.close()
+      http2.close()
+    }
+  })
+
+  test('does not keep a server from closing, even where it never sent a request', async () => {
+    const { port } = server
+    const idle = dial(port, '127.0.0.1')
+    await new Promise((resolve) => idle.on('connect', () => resolve(null)))
+    idle.on('error', () => undefined)
+    await server.close()
+    await open(port)
+  })
+
+  test('has its promise rejected where it aborts before it is answered', async () => {
+    const request = new Request('http://any.host/subscribe/order', { signal: AbortSignal.abort() })
+    await assert.rejects(stream.fetch(request), { name: 'AbortError' })
+    const leaving = new AbortController()
+    const { signal } = leaving
+    await stream.fetch(new Request('http://any.host/subscribe/order', { signal }))
+    assert.equal(stream.stats().activeSubscriptions, 1)
+    leaving.abort()
+    await until(() => stream.stats().activeSubscriptions === 0)
+  })
+})

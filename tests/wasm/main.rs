@@ -1,9 +1,8 @@
 //! Round trips across the boundary: what JavaScript writes is what the engine reads, and the other way round.
 #![cfg(target_arch = "wasm32")]
 
-use js_sys::{Object, Reflect, Uint8Array};
+use js_sys::{Reflect, Uint8Array};
 use millstream::wasm::Boundary;
-use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
