@@ -369,7 +369,11 @@ describe('millstream serve', () => {
     const stubborn = await start(['serve', '--port', '0']).ready()
     const socket = connect(Number(stubborn.link.port), '127.0.0.1')
     socket.on('error', () => undefined)
-    await new Promise((resolve) => socket.write('GET / HTTP/1.1\r\n', resolve))
+    // A request whose end never comes is waited for, but not for ever.
+    const token = new URLSearchParams(stubborn.link.hash.slice(1)).get('token')
+    const head = ['POST /page/sql HTTP/1.1', 'host: localhost', `authorization: Bearer ${token}`]
+    head.push('content-type: application/json', 'content-length: 100', '', '{')
+    await new Promise((resolve) => socket.write(head.join('\r\n'), resolve))
     await (await stubborn.ask('/page/state')).json()
     stubborn.child.kill('SIGINT')
     await stubborn.until(({ output }) => output.includes('Closing'))
